@@ -29,6 +29,8 @@ class Error {
 template <typename T>
 using Expected = std::expected<T, Error>;
 
-inline std::unexpected<Error> fail(std::string message) { return std::unexpected(Error(std::move(message))); }
+inline std::unexpected<Error> fail(std::string message) {
+  return std::unexpected(Error(std::move(message)));
+}
 
 }  // namespace fullbore::base

@@ -22,8 +22,9 @@ struct World {
 };
 
 World in_memory() {
-  return {std::make_unique<InMemoryFiles>(std::map<std::string, std::string>{{"/proc/stat", "cpu 1\n"}, {"/proc/7/io", "rchar: 5\n"}},
-                                          std::map<std::string, std::string>{{"/proc/7/cwd", "/data"}}),
+  return {std::make_unique<InMemoryFiles>(
+              std::map<std::string, std::string>{{"/proc/stat", "cpu 1\n"}, {"/proc/7/io", "rchar: 5\n"}},
+              std::map<std::string, std::string>{{"/proc/7/cwd", "/data"}}),
           {}};
 }
 
@@ -40,7 +41,9 @@ World on_disk() {
 class FileReaderTest : public testing::TestWithParam<World (*)()> {};
 INSTANTIATE_TEST_SUITE_P(Readers, FileReaderTest, testing::Values(&in_memory, &on_disk));
 
-TEST_P(FileReaderTest, ReadsAWholeFile) { EXPECT_EQ(GetParam()().files->read("/proc/stat").value(), "cpu 1\n"); }
+TEST_P(FileReaderTest, ReadsAWholeFile) {
+  EXPECT_EQ(GetParam()().files->read("/proc/stat").value(), "cpu 1\n");
+}
 
 TEST_P(FileReaderTest, ListsNamesInOrderOnce) {
   const World world = GetParam()();
@@ -48,7 +51,9 @@ TEST_P(FileReaderTest, ListsNamesInOrderOnce) {
   EXPECT_THAT(world.files->list("/proc/7").value(), ElementsAre("cwd", "io"));
 }
 
-TEST_P(FileReaderTest, ReadsALink) { EXPECT_EQ(GetParam()().files->read_link("/proc/7/cwd").value(), "/data"); }
+TEST_P(FileReaderTest, ReadsALink) {
+  EXPECT_EQ(GetParam()().files->read_link("/proc/7/cwd").value(), "/data");
+}
 
 TEST_P(FileReaderTest, NamesTheMissingFileAndTheReason) {
   const World world = GetParam()();

@@ -12,20 +12,20 @@
 
 namespace fullbore::diagnose {
 
-enum class Severity { kNone, kNote, kWarning, kCritical };       // 5 %, 10 %, 20 % of step time
+enum class Severity { kNone, kNote, kWarning, kCritical };  // 5 %, 10 %, 20 % of step time
 enum class Confidence { kHigh, kMedium, kLow };
 
 struct Location {
   std::string file;
   int line = 0;
-  std::string code;                                              // source text there, may be empty
+  std::string code;  // source text there, may be empty
 };
 
 struct Evidence {
   std::string metric;
   double value = 0;
   std::string unit;
-  std::string source;                                            // "hook", "/proc/PID/schedstat", ...
+  std::string source;  // "hook", "/proc/PID/schedstat", ...
 };
 
 // One DataLoader argument. Values as the user would write them ("4", "True").
@@ -36,11 +36,11 @@ struct Setting {
 };
 
 struct Fix {
-  std::string text;                                              // one change, in words
-  std::vector<Setting> settings;                                 // what --fix=RUN applies; empty: not for a machine
+  std::string text;               // one change, in words
+  std::vector<Setting> settings;  // what --fix=RUN applies; empty: not for a machine
   std::optional<Location> where;
-  std::string diff;                                              // unified diff of the user's own line, or ""
-  std::string risk;                                              // what it changes in results
+  std::string diff;  // unified diff of the user's own line, or ""
+  std::string risk;  // what it changes in results
   std::string next_command;
 };
 
@@ -54,16 +54,16 @@ struct Gain {
 };
 
 struct Cause {
-  std::string cause;                                             // stable id
-  std::string stage;                                             // "decode", ..., "" where none applies
+  std::string cause;  // stable id
+  std::string stage;  // "decode", ..., "" where none applies
   Severity severity = Severity::kNone;
-  double share = 0;                                              // of step time, exposed
-  std::string summary;                                           // one sentence
+  double share = 0;     // of step time, exposed
+  std::string summary;  // one sentence
   std::optional<Location> where;
   std::vector<Evidence> evidence;
   Fix fix;
   Gain gain;
-  std::vector<std::string> why_not;                              // the obvious change, and why it would not help
+  std::vector<std::string> why_not;  // the obvious change, and why it would not help
 };
 
 struct Verdict {
@@ -75,32 +75,32 @@ struct Verdict {
 };
 
 struct Part {
-  double ms = 0;                                                 // per step
+  double ms = 0;  // per step
   double share = 0;
 };
 
 // Ids and order of the parts of a step; they sum to 100 %.
 inline constexpr std::array<const char*, 14> kPartIds = {
-    "input_wait", "h2d_exposed", "host_sync", "launch", "gpu_compute", "model", "device_gap",
-    "collective_wait", "checkpoint", "validation", "logging", "gc", "other", "unknown"};
+    "input_wait",      "h2d_exposed", "host_sync",  "launch",  "gpu_compute", "model", "device_gap",
+    "collective_wait", "checkpoint",  "validation", "logging", "gc",          "other", "unknown"};
 
 // Absent parts were not measured on this tier.
 struct Account {
-  std::string tier = "host";                                     // kernels, kernels_no_launch, events, gpm, nvml, host
+  std::string tier = "host";  // kernels, kernels_no_launch, events, gpm, nvml, host
   std::map<std::string, Part> parts;
-  std::vector<std::pair<std::string, Part>> other;               // the named pieces of "other"
+  std::vector<std::pair<std::string, Part>> other;  // the named pieces of "other"
   double step_ms = 0;
 };
 
 // The exposed input wait by what the worker (or the training thread) was doing meanwhile.
 struct InputWaitPart {
-  std::string what;                                              // "decode", "open", "collate", "handoff", "worker_start", ...
+  std::string what;  // "decode", "open", "collate", "handoff", "worker_start", ...
   Part part;
-  std::optional<double> on_cpu, runnable, blocked;               // shares of this part
+  std::optional<double> on_cpu, runnable, blocked;  // shares of this part
 };
 
 struct Steps {
-  std::int64_t count = 0;                                        // steady iterations judged
+  std::int64_t count = 0;  // steady iterations judged
   std::int64_t warmup = 0;
   std::optional<double> mean_ms, p50_ms, p99_ms;
   std::optional<double> wait_mean_ms, wait_p99_ms, wait_autocorrelation;
@@ -116,16 +116,16 @@ struct LoaderFacts {
   std::optional<bool> pin_memory, persistent_workers, drop_last, iterable;
   std::optional<double> batch_mb;
   std::optional<double> sample_ms_p50, sample_ms_p99, sample_cpu_share;
-  std::optional<double> batch_ms;                                // making one batch, mean
-  std::optional<double> worker_busy;                             // share of time, mean over workers
-  std::vector<std::pair<std::string, double>> stage_ms;          // per sample, by stage
+  std::optional<double> batch_ms;                        // making one batch, mean
+  std::optional<double> worker_busy;                     // share of time, mean over workers
+  std::vector<std::pair<std::string, double>> stage_ms;  // per sample, by stage
 };
 
 struct LineTime {
   Location where;
-  double ms = 0;                                                 // per step
+  double ms = 0;  // per step
   double share = 0;
-  std::string kind;                                              // wait, copy, blocking, model, pause
+  std::string kind;  // wait, copy, blocking, model, pause
 };
 
 struct Missing {
@@ -134,25 +134,25 @@ struct Missing {
 };
 
 struct Diagnosis {
-  std::string run;                                               // folder
+  std::string run;  // folder
   Verdict verdict;
-  std::vector<Cause> causes;                                     // ranked
-  Account account;                                               // steady
-  Account whole;                                                 // epoch edges, checkpoints, validation included
+  std::vector<Cause> causes;  // ranked
+  Account account;            // steady
+  Account whole;              // epoch edges, checkpoints, validation included
   std::vector<InputWaitPart> input_wait;
   Steps steps;
   LoaderFacts loader;
-  std::vector<LineTime> loop_lines;                              // sum to the step
+  std::vector<LineTime> loop_lines;  // sum to the step
   std::vector<LineTime> dataset_lines;
-  std::string line_tier;                                         // "monitoring", "windows", ""
+  std::string line_tier;                                              // "monitoring", "windows", ""
   std::vector<std::pair<std::string, std::optional<double>>> system;  // flat metrics: "cpu.usable_cores", ...
-  std::map<std::string, std::string> facts;                      // versions, mount, device names, fix applied ...
+  std::map<std::string, std::string> facts;                           // versions, mount, device names, fix applied ...
   std::vector<Missing> missing;
   std::vector<std::pair<std::string, std::optional<double>>> overhead;
   std::map<std::string, std::string> environment;
   std::string model_hash;
   std::optional<int> exit_code, signal;
-  std::string changed_at;                                        // when the two halves disagree, or ""
+  std::string changed_at;  // when the two halves disagree, or ""
 };
 
 }  // namespace fullbore::diagnose

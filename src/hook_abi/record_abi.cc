@@ -51,7 +51,9 @@ void forget_ring(Thread& thread, bool mark_closed) {
 }
 
 // In the forked child: the mapping is shared with the parent's thread, who stays its only writer.
-void after_fork_in_child() { ++process.generation; }
+void after_fork_in_child() {
+  ++process.generation;
+}
 
 void at_thread_end(void*) {
   if (thread_state.generation == process.generation) forget_ring(thread_state, true);
@@ -73,8 +75,8 @@ bool ready(Thread& thread) {
   if (thread.file.header != nullptr) return true;
   if (thread.refused) return false;
   const std::uint32_t counter = __atomic_fetch_add(&process.rings_made, 1u, __ATOMIC_RELAXED);
-  const int error = fullbore::hook_abi::make_ring_file(process.directory, process.capacity, process.rank, counter,
-                                                       &thread.file);
+  const int error =
+      fullbore::hook_abi::make_ring_file(process.directory, process.capacity, process.rank, counter, &thread.file);
   if (error != 0) {
     process.error = error;
     thread.refused = true;
@@ -102,29 +104,45 @@ bool read_small(const char* path, char* text, std::size_t room) {
 
 }  // namespace
 
-FULLBORE_EXPORT uint32_t fullbore_record_abi(void) { return FULLBORE_RECORD_ABI; }
+FULLBORE_EXPORT uint32_t fullbore_record_abi(void) {
+  return FULLBORE_RECORD_ABI;
+}
 
 FULLBORE_EXPORT uint32_t fullbore_record_size(uint32_t kind) {
-  constexpr auto size = [](auto payload) {
-    return static_cast<uint32_t>(sizeof(wire::RecordHeader) + sizeof payload);
-  };
+  constexpr auto size = [](auto payload) { return static_cast<uint32_t>(sizeof(wire::RecordHeader) + sizeof payload); };
   switch (static_cast<wire::Kind>(kind)) {
-    case wire::Kind::kName: return size(wire::NameRecord{});
-    case wire::Kind::kProcess: return size(wire::ProcessRecord{});
-    case wire::Kind::kLoader: return size(wire::LoaderRecord{});
-    case wire::Kind::kIterator: return size(wire::IteratorRecord{});
-    case wire::Kind::kNext: return size(wire::NextRecord{});
-    case wire::Kind::kBatch: return size(wire::BatchRecord{});
-    case wire::Kind::kSample: return size(wire::SampleRecord{});
-    case wire::Kind::kProfile: return size(wire::ProfileRecord{});
-    case wire::Kind::kStep: return size(wire::StepRecord{});
-    case wire::Kind::kModel: return size(wire::ModelRecord{});
-    case wire::Kind::kInterval: return size(wire::IntervalRecord{});
-    case wire::Kind::kMissing: return size(wire::MissingRecord{});
-    case wire::Kind::kFix: return size(wire::FixRecord{});
-    case wire::Kind::kUserStep: return size(wire::UserStepRecord{});
-    case wire::Kind::kDataPath: return size(wire::DataPathRecord{});
-    default: return 0;
+    case wire::Kind::kName:
+      return size(wire::NameRecord{});
+    case wire::Kind::kProcess:
+      return size(wire::ProcessRecord{});
+    case wire::Kind::kLoader:
+      return size(wire::LoaderRecord{});
+    case wire::Kind::kIterator:
+      return size(wire::IteratorRecord{});
+    case wire::Kind::kNext:
+      return size(wire::NextRecord{});
+    case wire::Kind::kBatch:
+      return size(wire::BatchRecord{});
+    case wire::Kind::kSample:
+      return size(wire::SampleRecord{});
+    case wire::Kind::kProfile:
+      return size(wire::ProfileRecord{});
+    case wire::Kind::kStep:
+      return size(wire::StepRecord{});
+    case wire::Kind::kModel:
+      return size(wire::ModelRecord{});
+    case wire::Kind::kInterval:
+      return size(wire::IntervalRecord{});
+    case wire::Kind::kMissing:
+      return size(wire::MissingRecord{});
+    case wire::Kind::kFix:
+      return size(wire::FixRecord{});
+    case wire::Kind::kUserStep:
+      return size(wire::UserStepRecord{});
+    case wire::Kind::kDataPath:
+      return size(wire::DataPathRecord{});
+    default:
+      return 0;
   }
 }
 
@@ -172,7 +190,8 @@ FULLBORE_EXPORT void fullbore_thread_usage_now(fullbore_thread_usage* out, int w
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
   out->cpu_ns = static_cast<std::int64_t>(cpu.tv_sec) * 1'000'000'000 + cpu.tv_nsec;
   char text[512];
-  out->runq_ns = read_small("/proc/thread-self/schedstat", text, sizeof text) ? number_after(text, " ") : wire::kUnknown;
+  out->runq_ns =
+      read_small("/proc/thread-self/schedstat", text, sizeof text) ? number_after(text, " ") : wire::kUnknown;
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
   out->major_faults = usage.ru_majflt;
@@ -188,4 +207,6 @@ FULLBORE_EXPORT void fullbore_record_close_thread(void) {
   if (thread_state.generation == process.generation) forget_ring(thread_state, true);
 }
 
-FULLBORE_EXPORT int fullbore_record_error(void) { return process.error; }
+FULLBORE_EXPORT int fullbore_record_error(void) {
+  return process.error;
+}

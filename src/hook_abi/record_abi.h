@@ -1,6 +1,7 @@
-// The C functions of libfullbore_record.so, called by the Python hook through ctypes.PyDLL (the GIL stays held: releasing
-// it costs 240 us per call when another Python thread is busy, this way 1.1 us). Depends on libc alone, so one file
-// serves every interpreter. Nothing here throws, prints, exits or waits; after fork a child starts with fresh rings.
+// The C functions of libfullbore_record.so, called by the Python hook through ctypes.PyDLL (the GIL stays held:
+// releasing it costs 240 us per call when another Python thread is busy, this way 1.1 us). Depends on libc alone, so
+// one file serves every interpreter. Nothing here throws, prints, exits or waits; after fork a child starts with fresh
+// rings.
 #pragma once
 
 #include <stdint.h>

@@ -165,7 +165,9 @@ std::vector<std::string> needed_libraries(const std::string& path) {
   return names;
 }
 
-TEST(RecordLibraryTest, NeedsLibcAlone) { EXPECT_THAT(needed_libraries(FULLBORE_RECORD_LIB), ElementsAre("libc.so.6")); }
+TEST(RecordLibraryTest, NeedsLibcAlone) {
+  EXPECT_THAT(needed_libraries(FULLBORE_RECORD_LIB), ElementsAre("libc.so.6"));
+}
 
 }  // namespace
 }  // namespace fullbore::hook_abi

@@ -18,6 +18,7 @@ struct RingFile {
 std::uint64_t ring_capacity(std::uint64_t bytes);
 
 // Creates `<directory>/<pid>-<tid>-<counter>.ring`, 0600, never through a link. Returns 0 or an errno.
-int make_ring_file(const char* directory, std::uint64_t capacity, std::int32_t rank, std::uint32_t counter, RingFile* out);
+int make_ring_file(const char* directory, std::uint64_t capacity, std::int32_t rank, std::uint32_t counter,
+                   RingFile* out);
 
 }  // namespace fullbore::hook_abi

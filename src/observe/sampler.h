@@ -25,9 +25,9 @@ class Readings {
 // The processes that belong to the watched command now, refreshed by the collector before each round.
 struct ProcessTree {
   std::uint32_t root_pid = 0;
-  std::vector<std::uint32_t> pids;                       // root first
-  std::vector<std::uint32_t> trainers;                   // said so through the hook; empty without it
-  std::vector<std::string> data_paths;                   // files that samples were read from
+  std::vector<std::uint32_t> pids;      // root first
+  std::vector<std::uint32_t> trainers;  // said so through the hook; empty without it
+  std::vector<std::string> data_paths;  // files that samples were read from
 };
 
 class Sampler {

@@ -21,15 +21,15 @@ struct RunInfo {
   std::vector<std::string> command;
   std::string working_directory;
   std::string host;
-  std::string started_utc;                 // 2026-11-29T14:03:11Z
-  std::int64_t start_ns = 0;               // monotonic; zero point of the report
-  std::optional<std::int64_t> end_ns;      // absent: the run was cut short
+  std::string started_utc;             // 2026-11-29T14:03:11Z
+  std::int64_t start_ns = 0;           // monotonic; zero point of the report
+  std::optional<std::int64_t> end_ns;  // absent: the run was cut short
   std::optional<int> exit_code;
-  std::optional<int> signal;               // that ended the command
-  std::string stopped_by;                  // "command ended", "--for", "--steps", "" (cut short)
-  std::string fix;                         // "", "exact", "plain", or the folder of the run whose report was applied
+  std::optional<int> signal;  // that ended the command
+  std::string stopped_by;     // "command ended", "--for", "--steps", "" (cut short)
+  std::string fix;            // "", "exact", "plain", or the folder of the run whose report was applied
   std::map<std::string, std::string> environment;  // allow-list only, docs/design/001-records.md
-  std::optional<double> collector_cpu_s;   // our own cost
+  std::optional<double> collector_cpu_s;           // our own cost
   std::optional<double> collector_peak_mib;
   std::vector<std::pair<std::string, std::string>> missing;  // signal, why
 };
@@ -76,10 +76,10 @@ struct RankRecords {
 struct Run {
   std::string folder;
   RunInfo info;
-  std::vector<RankRecords> ranks;          // by rank
-  std::vector<Series> series;              // of the host and the process tree
+  std::vector<RankRecords> ranks;  // by rank
+  std::vector<Series> series;      // of the host and the process tree
   std::unordered_map<wire::NameId, std::string> names;
-  std::vector<std::string> damage;         // "rank-0/records.fbr: cut short at byte 81920; 3 frames after it lost"
+  std::vector<std::string> damage;  // "rank-0/records.fbr: cut short at byte 81920; 3 frames after it lost"
 
   // Text of a name, "" for 0 or a name that was lost.
   std::string_view name(wire::NameId id) const;

@@ -17,7 +17,7 @@
 namespace fullbore::record {
 
 struct RunWriterOptions {
-  std::string folder;                                     // made with mode 0700; must not exist
+  std::string folder;  // made with mode 0700; must not exist
   std::uint64_t budget_bytes_per_minute = 2'000'000;
 };
 

@@ -1,6 +1,7 @@
 // The contract between those who see and those who judge: every record that a watched process or the collector
 // can write, as fixed structs. Collectors fill them, analysis reads them, and neither includes the other.
-// Freestanding: no allocation, no exceptions, libc headers only. Documented field by field in docs/design/001-records.md.
+// Freestanding: no allocation, no exceptions, libc headers only. Documented field by field in
+// docs/design/001-records.md.
 #pragma once
 
 #include <cstdint>
@@ -71,15 +72,15 @@ struct ProcessRecord {
   std::int32_t local_rank;  // likewise
   std::int32_t world_size;  // likewise
   Role role;
-  std::int32_t worker;      // number of the loader worker, or kUnknown32
+  std::int32_t worker;  // number of the loader worker, or kUnknown32
   StartMethod start_method;
   std::uint32_t python_version;  // sys.hexversion
   std::uint32_t reserved;
   std::int64_t base_seed;
   NameId executable;
-  NameId script;            // sys.argv[0]
+  NameId script;  // sys.argv[0]
   NameId torch_version;
-  NameId line_tier;         // how source lines are timed here: "monitoring", "windows", or 0
+  NameId line_tier;  // how source lines are timed here: "monitoring", "windows", or 0
 };
 
 enum LoaderFlags : std::uint32_t {
@@ -91,7 +92,7 @@ enum LoaderFlags : std::uint32_t {
   kShuffle = 1u << 5,
   kCustomBatchSampler = 1u << 6,
   kDistributedSampler = 1u << 7,
-  kFixed = 1u << 8,         // arguments were changed by --fix; the FixRecords say which
+  kFixed = 1u << 8,  // arguments were changed by --fix; the FixRecords say which
 };
 
 // A DataLoader was constructed (after any fix). `loader` counts from 1 per process; (pid, loader) is unique, and
@@ -107,19 +108,19 @@ struct LoaderRecord {
   std::int32_t prefetch_factor;  // kUnknown32 when None
   std::int32_t line;             // of the user's call, first line; kUnknown32 if no user frame was found
   std::int32_t end_line;
-  std::int32_t dataset_line;     // of __getitem__ or __iter__
+  std::int32_t dataset_line;  // of __getitem__ or __iter__
   StartMethod start_method;
   std::uint32_t reserved;
   NameId file;
-  NameId code;                   // source text of the whole call, for the diff
-  NameId dataset_type;           // module.qualname
+  NameId code;          // source text of the whole call, for the diff
+  NameId dataset_type;  // module.qualname
   NameId dataset_file;
   NameId collate;
   NameId sampler;
 };
 
 enum IteratorFlags : std::uint32_t {
-  kReset = 1u << 0,              // persistent workers taken over for another epoch
+  kReset = 1u << 0,  // persistent workers taken over for another epoch
 };
 
 // iter(loader) ran: from the call to the iterator being ready (worker processes started or reset).
@@ -127,41 +128,41 @@ struct IteratorRecord {
   std::int64_t begin_ns;
   std::int64_t end_ns;
   std::uint32_t loader;
-  std::uint32_t iterator;        // counts from 1 per process; a reset gets a new number
-  std::int32_t workers;          // that the iterator really has
-  std::int32_t epoch;            // how often this loader was iterated before
+  std::uint32_t iterator;  // counts from 1 per process; a reset gets a new number
+  std::int32_t workers;    // that the iterator really has
+  std::int32_t epoch;      // how often this loader was iterated before
   std::uint32_t flags;
-  std::int32_t line;             // of the user's loop
+  std::int32_t line;  // of the user's loop
   NameId file;
-  std::int64_t base_seed;        // of the worker processes; kept by a reset
+  std::int64_t base_seed;  // of the worker processes; kept by a reset
 };
 
 enum NextFlags : std::uint32_t {
-  kStop = 1u << 0,               // ended in StopIteration; carries no batch
-  kError = 1u << 1,              // ended in another exception
-  kFirst = 1u << 2,              // first of this iterator
-  kTraced = 1u << 3,             // line tracing was armed since the last next: keep this iteration out of times
+  kStop = 1u << 0,    // ended in StopIteration; carries no batch
+  kError = 1u << 1,   // ended in another exception
+  kFirst = 1u << 2,   // first of this iterator
+  kTraced = 1u << 3,  // line tracing was armed since the last next: keep this iteration out of times
 };
 
 // One call of the iterator's next in the training process.
 struct NextRecord {
   std::int64_t begin_ns;
   std::int64_t end_ns;
-  std::int64_t queue_wait_ns;    // blocked on the data queue; kUnknown when there is no queue (0 workers)
-  std::int64_t sampler_ns;       // time in the index sampler; kUnknown if not measured
-  std::int64_t pin_ns;           // pinning in this thread (0 workers); kUnknown otherwise
-  std::int64_t cpu_ns;           // this thread's CPU time within next
-  std::int64_t runq_ns;          // runnable but not running, within next
-  std::int64_t loop_cpu_ns;      // the same two from the previous next's end to this begin: the user's loop body
+  std::int64_t queue_wait_ns;  // blocked on the data queue; kUnknown when there is no queue (0 workers)
+  std::int64_t sampler_ns;     // time in the index sampler; kUnknown if not measured
+  std::int64_t pin_ns;         // pinning in this thread (0 workers); kUnknown otherwise
+  std::int64_t cpu_ns;         // this thread's CPU time within next
+  std::int64_t runq_ns;        // runnable but not running, within next
+  std::int64_t loop_cpu_ns;    // the same two from the previous next's end to this begin: the user's loop body
   std::int64_t loop_runq_ns;
-  std::int64_t batch;            // index of the batch returned, per iterator; kUnknown at kStop
-  std::int64_t batch_bytes;      // tensors of the batch; kUnknown if not looked at
+  std::int64_t batch;        // index of the batch returned, per iterator; kUnknown at kStop
+  std::int64_t batch_bytes;  // tensors of the batch; kUnknown if not looked at
   std::uint32_t loader;
   std::uint32_t iterator;
-  std::int32_t ready;            // batches that lay ready when next was called, this one included; kUnknown32 unknown
-  std::int32_t ready_later;      // of them, later than the one asked for while that one was missing (head of line)
-  std::int32_t worker;           // that made the batch; kUnknown32 without workers
-  std::int32_t samples;          // in the batch; kUnknown32 if it could not be told
+  std::int32_t ready;        // batches that lay ready when next was called, this one included; kUnknown32 unknown
+  std::int32_t ready_later;  // of them, later than the one asked for while that one was missing (head of line)
+  std::int32_t worker;       // that made the batch; kUnknown32 without workers
+  std::int32_t samples;      // in the batch; kUnknown32 if it could not be told
   std::uint32_t flags;
   std::uint32_t reserved;
 };
@@ -169,25 +170,25 @@ struct NextRecord {
 // One batch made: in a loader worker, or in the training process for 0 workers (worker = kUnknown32).
 // Order of times: begin <= fetched <= collated <= put.
 struct BatchRecord {
-  std::int64_t idle_ns;          // waited for the index before begin
-  std::int64_t begin_ns;         // index in hand
-  std::int64_t fetched_ns;       // last sample made
-  std::int64_t collated_ns;      // collate_fn returned
-  std::int64_t put_ns;           // handed to the queue; = collated_ns without workers
-  std::int64_t cpu_ns;           // this thread, begin to collated
+  std::int64_t idle_ns;      // waited for the index before begin
+  std::int64_t begin_ns;     // index in hand
+  std::int64_t fetched_ns;   // last sample made
+  std::int64_t collated_ns;  // collate_fn returned
+  std::int64_t put_ns;       // handed to the queue; = collated_ns without workers
+  std::int64_t cpu_ns;       // this thread, begin to collated
   std::int64_t runq_ns;
-  std::int64_t read_chars;       // bytes asked of the kernel (rchar)
-  std::int64_t read_bytes;       // bytes that really came from a device
+  std::int64_t read_chars;  // bytes asked of the kernel (rchar)
+  std::int64_t read_bytes;  // bytes that really came from a device
   std::int64_t major_faults;
-  std::int64_t batch;            // index as in NextRecord
-  std::int64_t slowest_ns;       // the slowest sample of the batch
-  std::int64_t slowest_index;    // its dataset index; kUnknown for iterable datasets
+  std::int64_t batch;          // index as in NextRecord
+  std::int64_t slowest_ns;     // the slowest sample of the batch
+  std::int64_t slowest_index;  // its dataset index; kUnknown for iterable datasets
   std::int64_t slowest_begin_ns;
   std::uint32_t loader;
   std::int32_t worker;
-  std::int32_t epoch;            // resets seen by this worker
+  std::int32_t epoch;  // resets seen by this worker
   std::int32_t samples;
-  std::uint32_t flags;           // kTraced
+  std::uint32_t flags;  // kTraced
   std::uint32_t reserved;
 };
 
@@ -195,8 +196,8 @@ struct BatchRecord {
 struct SampleRecord {
   std::int64_t begin_ns;
   std::int64_t wall_ns;
-  std::int64_t cpu_ns;           // this thread; kUnknown if not measured
-  std::int64_t index;            // kUnknown for iterable datasets
+  std::int64_t cpu_ns;  // this thread; kUnknown if not measured
+  std::int64_t index;   // kUnknown for iterable datasets
   std::int64_t batch;
   std::uint32_t loader;
   std::int32_t worker;
@@ -228,22 +229,22 @@ enum class Where : std::uint32_t { kLoop = 0, kDataset = 1, kCollate = 2 };
 struct ProfileRecord {
   std::int64_t time_ns;
   std::int64_t wall_ns;
-  std::int64_t window_ns;        // traced wall time since the last flush, the same number in every entry of a flush
+  std::int64_t window_ns;  // traced wall time since the last flush, the same number in every entry of a flush
   std::uint32_t loader;
   Where where;
   Stage stage;
   std::int32_t line;
-  std::uint32_t count;           // executions
-  std::uint32_t windows;         // samples (kDataset, kCollate) or iterations (kLoop) traced since the last flush
+  std::uint32_t count;    // executions
+  std::uint32_t windows;  // samples (kDataset, kCollate) or iterations (kLoop) traced since the last flush
   NameId file;
-  NameId name;                   // callee, "PIL.Image.Image.convert"; 0: the line as a whole
+  NameId name;  // callee, "PIL.Image.Image.convert"; 0: the line as a whole
 };
 
 // One optimiser step (the call, not the GPU work).
 struct StepRecord {
   std::int64_t begin_ns;
   std::int64_t end_ns;
-  std::uint32_t optimizer;       // counts from 1 per process
+  std::uint32_t optimizer;  // counts from 1 per process
   std::uint32_t reserved;
 };
 
@@ -256,16 +257,16 @@ struct ModelRecord {
   std::uint32_t tensors;
   std::uint32_t optimizer;
   NameId optimizer_type;
-  NameId device;                 // "cpu", "cuda:0"
+  NameId device;  // "cpu", "cuda:0"
 };
 
 enum class IntervalKind : std::uint32_t {
   kCheckpoint = 1,
   kGarbageCollection = 2,
-  kBlockingRead = 3,             // item, cpu, numpy, tolist, ...: the host waits for a value
+  kBlockingRead = 3,  // item, cpu, numpy, tolist, ...: the host waits for a value
   kCopyCall = 4,
   kLogging = 5,
-  kProfiler = 6,                 // torch.profiler owned the tracing
+  kProfiler = 6,  // torch.profiler owned the tracing
   kCollective = 7,
 };
 
@@ -277,7 +278,7 @@ struct IntervalRecord {
   std::int32_t line;
   NameId name;
   NameId file;
-  std::int64_t bytes;            // kUnknown if not known
+  std::int64_t bytes;  // kUnknown if not known
 };
 
 // A signal that could not be measured, and why. Written once.
@@ -291,19 +292,19 @@ struct MissingRecord {
 struct FixRecord {
   std::int64_t time_ns;
   std::uint32_t loader;
-  std::uint32_t applied;         // 0 left alone, 1 applied, 2 applied and taken back
+  std::uint32_t applied;  // 0 left alone, 1 applied, 2 applied and taken back
   std::int64_t before;
   std::int64_t after;
-  NameId setting;                // "num_workers", "pin_memory", "prefetch_factor", "persistent_workers"
+  NameId setting;  // "num_workers", "pin_memory", "prefetch_factor", "persistent_workers"
   NameId why;
 };
 
 // fullbore.step(), or one item of fullbore.observe(): begin and end of the wait for it.
 struct UserStepRecord {
   std::int64_t begin_ns;
-  std::int64_t end_ns;           // = begin_ns for step()
-  std::int32_t samples;          // kUnknown32 if not given
-  std::uint32_t observed;        // 1 from observe(), 0 from step()
+  std::int64_t end_ns;     // = begin_ns for step()
+  std::int32_t samples;    // kUnknown32 if not given
+  std::uint32_t observed;  // 1 from observe(), 0 from step()
 };
 
 // A file that a sample was read from, to find its disk and mount; at most a few per process.
@@ -352,11 +353,11 @@ struct ThinnedRecord {
 
 template <typename T>
 struct KindOf;
-#define FULLBORE_KIND(type, kind_value)                                                        \
-  template <>                                                                                  \
-  struct KindOf<type> {                                                                        \
-    static constexpr Kind value = Kind::kind_value;                                            \
-  };                                                                                           \
+#define FULLBORE_KIND(type, kind_value)             \
+  template <>                                       \
+  struct KindOf<type> {                             \
+    static constexpr Kind value = Kind::kind_value; \
+  };                                                \
   static_assert(std::is_trivially_copyable_v<type> && sizeof(type) % 8 == 0)
 FULLBORE_KIND(NameRecord, kName);
 FULLBORE_KIND(ProcessRecord, kProcess);

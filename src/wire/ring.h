@@ -20,17 +20,17 @@ struct RingHeader {
   std::uint32_t version;
   std::uint32_t pid;
   std::uint32_t tid;
-  std::int32_t rank;                   // kUnknown32 if the environment names none
-  std::uint64_t process_start_ticks;   // field 22 of /proc/PID/stat: tells a reused pid
-  std::uint64_t capacity;              // bytes of the data area, a power of two
+  std::int32_t rank;                  // kUnknown32 if the environment names none
+  std::uint64_t process_start_ticks;  // field 22 of /proc/PID/stat: tells a reused pid
+  std::uint64_t capacity;             // bytes of the data area, a power of two
   char thread_name[16];
   std::uint8_t pad0[64];
   std::atomic<std::uint64_t> head;     // written by the producer
   std::atomic<std::uint64_t> dropped;  // records lost because the ring was full; producer
   std::atomic<std::uint32_t> closed;   // producer's thread has ended
   std::uint8_t pad1[44];
-  std::atomic<std::uint64_t> tail;     // written by the consumer
-  std::atomic<std::uint32_t> stop;     // set by the consumer when the observation ends: the producer turns itself off
+  std::atomic<std::uint64_t> tail;  // written by the consumer
+  std::atomic<std::uint32_t> stop;  // set by the consumer when the observation ends: the producer turns itself off
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 inline constexpr std::uint64_t kRingDataOffset = 4096;

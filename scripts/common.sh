@@ -36,7 +36,7 @@ step() {
   if [ "$status" -ne 0 ]; then
     [ -z "$shown" ] || printf '\n'
     say "failed: $label (exit code $status); the end of $log:" >&2
-    tail -n 40 "$log" >&2
+    tail -n "${STEP_TAIL:-40}" "$log" >&2
     return "$status"
   fi
   [ -z "$shown" ] && return

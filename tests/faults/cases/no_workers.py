@@ -1,0 +1,27 @@
+"""Photographs decoded in the training process: num_workers is left at 0."""
+import sys
+
+import torch
+from accelerator import Accelerator
+from photos import Photos
+
+
+def main():
+    dataset = Photos(sys.argv[1])
+    loader = torch.utils.data.DataLoader(dataset, batch_size=32, shuffle=True, drop_last=True)
+    model = Accelerator(step_ms=30)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    step = 0
+    while step < 60:
+        for images, labels in loader:
+            loss = model(images)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            step += 1
+            if step == 60:
+                break
+
+
+if __name__ == "__main__":
+    main()

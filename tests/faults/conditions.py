@@ -1,0 +1,70 @@
+"""Real limits for the length of a `with`: a CPU quota, a disk rate, a cold page cache. Each raises Refused with the
+reason where this machine does not permit it; a case that could not be set up is not run, never passed."""
+import contextlib
+import os
+import subprocess
+from pathlib import Path
+
+
+class Refused(Exception):
+    """The condition cannot be made on this machine."""
+
+
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+@contextlib.contextmanager
+def _group(controller, settings):
+    """A cgroup v1 or v2 with these settings; yields a function for the child to call before it runs."""
+    v1 = CGROUPS / controller
+    parent = v1 if v1.is_dir() else CGROUPS
+    if parent is CGROUPS and controller not in _v2_controllers():
+        raise Refused("no %s controller under %s" % (controller, CGROUPS))
+    group = parent / ("fullbore-fault-%d" % os.getpid())
+    try:
+        group.mkdir()
+        for name, value in settings["v1" if parent is v1 else "v2"].items():
+            (group / name).write_text(value)
+    except OSError as error:
+        if group.is_dir():
+            group.rmdir()
+        raise Refused("cannot limit %s: %s" % (controller, error)) from error
+    try:
+        yield lambda: (group / "cgroup.procs").write_text(str(os.getpid()))
+    finally:
+        group.rmdir()
+
+
+def _v2_controllers():
+    try:
+        return (CGROUPS / "cgroup.controllers").read_text().split()
+    except OSError:
+        return []
+
+
+def cpu_quota(cores):
+    quota, period = int(cores * 100_000), 100_000
+    return _group("cpu", {"v1": {"cpu.cfs_period_us": str(period), "cpu.cfs_quota_us": str(quota)},
+                          "v2": {"cpu.max": "%d %d" % (quota, period)}})
+
+
+def disk_rate(mb_per_s, path):
+    device = os.stat(path).st_dev
+    sysfs = Path("/sys/dev/block/%d:%d" % (os.major(device), os.minor(device)))
+    if not sysfs.exists():
+        raise Refused("%s lies on no block device" % path)
+    whole = sysfs if (sysfs / "partition").exists() is False else sysfs.resolve().parent
+    number = (whole / "dev").read_text().strip()
+    rate = "%s %d" % (number, mb_per_s * 1_000_000)
+    return _group("blkio" if (CGROUPS / "blkio").is_dir() else "io",
+                  {"v1": {"blkio.throttle.read_bps_device": rate}, "v2": {"io.max": rate.replace(" ", " rbps=")}})
+
+
+@contextlib.contextmanager
+def cold_cache():
+    subprocess.run(["sync"], check=True)
+    try:
+        Path("/proc/sys/vm/drop_caches").write_text("3")
+    except OSError as error:
+        raise Refused("cannot drop the page cache: %s" % error) from error
+    yield lambda: None

@@ -1,0 +1,50 @@
+"""The fault suite: every case is an ordinary PyTorch script with a known fault, and the conditions that it needs."""
+import contextlib
+import dataclasses
+from pathlib import Path
+from typing import Callable, Sequence
+
+import conditions
+import materials
+
+HERE = Path(__file__).resolve().parent
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    name: str
+    materials: Sequence[Callable] = ()
+    conditions: Callable = lambda cache: ()
+
+    @property
+    def script(self):
+        return HERE / "cases" / (self.name + ".py")
+
+    def arguments(self, cache):
+        return [str(make(cache)) for make in self.materials]
+
+    @contextlib.contextmanager
+    def prepared(self, cache):
+        """Sets the conditions up; yields what the child calls before it runs."""
+        with contextlib.ExitStack() as stack:
+            enter = [stack.enter_context(condition) for condition in self.conditions(cache)]
+            yield lambda: [join() for join in enter]
+
+
+CASES = (
+    Case("no_workers", [materials.photos]),
+    Case("too_few_workers", [materials.photos]),
+    Case("too_many_workers", [materials.photos]),
+    Case("cpu_saturated", [materials.photos]),
+    Case("cpu_quota", [materials.photos], lambda cache: [conditions.cpu_quota(0.6)]),
+    Case("slow_worker"),
+    Case("slow_samples", [materials.photos, materials.large_photos]),
+    Case("small_files", [materials.landmarks], lambda cache: [conditions.cold_cache()]),
+    Case("storage_bandwidth", [materials.volumes],
+         lambda cache: [conditions.cold_cache(), conditions.disk_rate(40, cache / "volumes")]),
+    Case("worker_restart"),
+    Case("checkpoint_pause"),
+    Case("validation_pause"),
+    Case("compute_bound"),
+    Case("insufficient_data"),
+)

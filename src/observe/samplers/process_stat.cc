@@ -1,0 +1,41 @@
+#include "observe/samplers/process_stat.h"
+
+#include "observe/samplers/kernel_text.h"
+
+namespace fullbore::observe {
+namespace {
+
+// Numbers of proc(5); the first two, pid and name, are taken off before.
+constexpr std::size_t kState = 3, kParent = 4, kMajorFaults = 12, kChildrenMajorFaults = 13, kUser = 14, kSystem = 15,
+                      kChildrenUser = 16, kChildrenSystem = 17, kNice = 19, kThreads = 20, kStart = 22, kResident = 24;
+
+template <typename T>
+bool take(const std::vector<std::string_view>& rest, std::size_t field, T& into) {
+  const auto value = number<T>(rest[field - kState]);
+  if (value) into = *value;
+  return value.has_value();
+}
+
+}  // namespace
+
+std::optional<ProcessStat> parse_process_stat(std::string_view text) {
+  // A name may hold anything, blanks and parentheses too: it ends at the last one.
+  const std::size_t open = text.find('(');
+  const std::size_t close = text.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::nullopt;
+  const auto rest = fields(text.substr(close + 1), kResident - kState + 1);
+  if (rest.size() < kResident - kState + 1 || rest[0].size() != 1) return std::nullopt;
+  ProcessStat stat;
+  stat.name = text.substr(open + 1, close - open - 1);
+  stat.state = rest[0][0];
+  const bool whole = take(rest, kParent, stat.parent) && take(rest, kMajorFaults, stat.major_faults) &&
+                     take(rest, kChildrenMajorFaults, stat.children_major_faults) && take(rest, kUser, stat.user_ticks) &&
+                     take(rest, kSystem, stat.system_ticks) && take(rest, kChildrenUser, stat.children_user_ticks) &&
+                     take(rest, kChildrenSystem, stat.children_system_ticks) && take(rest, kNice, stat.nice) &&
+                     take(rest, kThreads, stat.threads) && take(rest, kStart, stat.start_ticks) &&
+                     take(rest, kResident, stat.resident_pages);
+  if (!whole) return std::nullopt;
+  return stat;
+}
+
+}  // namespace fullbore::observe

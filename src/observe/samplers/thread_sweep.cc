@@ -1,0 +1,149 @@
+#include "observe/samplers/thread_sweep.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+
+#include "observe/samplers/kernel_text.h"
+
+namespace fullbore::observe {
+namespace {
+
+constexpr std::size_t kMostImportant = 128;
+// About 20 us per thread: one second per 200 threads keeps a sweep under 0.4 % of a core however many there are.
+constexpr std::int64_t kSweepPeriodNs = 1'000'000'000;
+constexpr std::int64_t kThreadsPerPeriod = 200;
+
+struct RunTimes {
+  double cpu_s = 0;
+  std::uint64_t queue_ns = 0;
+};
+
+// "run-ns queue-ns slices"
+std::optional<RunTimes> parse_schedstat(std::string_view text) {
+  const auto columns = fields(text, 2);
+  if (columns.size() < 2) return std::nullopt;
+  const auto run = number(columns[0]), queue = number(columns[1]);
+  if (!run || !queue) return std::nullopt;
+  return RunTimes{static_cast<double>(*run) / 1e9, *queue};
+}
+
+std::string task_path(std::uint32_t pid, std::string_view tid, std::string_view name) {
+  return proc_path(pid, "task/") + std::string(tid) + "/" + std::string(name);
+}
+
+double code_of(char state) {
+  switch (state) {
+    case 'R': return 1;
+    case 'S': return 2;
+    case 'D': return 3;
+    default: return 4;
+  }
+}
+
+const LiveProcess* find(const std::vector<LiveProcess>& alive, std::uint32_t pid) {
+  const auto it = std::ranges::find(alive, pid, &LiveProcess::pid);
+  return it == alive.end() ? nullptr : &*it;
+}
+
+bool is_trainer(const ProcessTree& tree, std::uint32_t pid) { return std::ranges::count(tree.trainers, pid) > 0; }
+
+}  // namespace
+
+void ThreadSweep::remember(std::string_view role, std::uint32_t pid, std::uint32_t tid) {
+  if (important_.size() >= kMostImportant) return;
+  important_.push_back({pid, tid, std::string(role) + "/" + std::to_string(pid) + "/" + std::to_string(tid)});
+}
+
+void ThreadSweep::choose(const ProcessTree& tree, const LiveProcess& process, const std::vector<LiveProcess>& alive) {
+  if (is_trainer(tree, process.pid)) return remember("trainer", process.pid, process.pid);
+  if (process.stat.name == "pt_data_worker") return remember("worker", process.pid, process.pid);
+  // Before torch named its workers they were children of the trainer under the same name.
+  const LiveProcess* parent = find(alive, process.stat.parent);
+  if (parent != nullptr && is_trainer(tree, parent->pid)) {
+    if (parent->stat.name == process.stat.name) remember("worker", process.pid, process.pid);
+    return;
+  }
+  if (tree.trainers.empty()) remember("main", process.pid, process.pid);
+}
+
+void ThreadSweep::read_thread(std::uint32_t pid, std::string_view tid, States& states, Readings& out) {
+  const auto text = files_.read(task_path(pid, tid, "stat"));
+  const auto stat = text ? parse_process_stat(*text) : std::nullopt;
+  const auto id = number<std::uint32_t>(tid);
+  if (!stat || !id) return;  // ended since it was listed
+  states.threads += 1;
+  states.runnable += stat->state == 'R' ? 1 : 0;
+  states.blocked += stat->state == 'D' ? 1 : 0;
+  if (stat->name == "pt_data_pin") remember("pin", pid, *id);
+
+  const auto schedstat = files_.read(task_path(pid, tid, "schedstat"));
+  const auto times = schedstat ? parse_schedstat(*schedstat) : std::nullopt;
+  const auto status = files_.read(task_path(pid, tid, "status"));
+  const auto voluntary = status ? value_of(*status, "voluntary_ctxt_switches:") : std::nullopt;
+  const auto involuntary = status ? value_of(*status, "nonvoluntary_ctxt_switches:") : std::nullopt;
+  if (!times || !voluntary || !involuntary) {
+    if (!schedstat && schedstat.error().error_number() == ENOENT && status) {
+      out.missing("tree.runq_s", "this kernel has no /proc/PID/schedstat (CONFIG_SCHED_INFO is off)");
+    }
+    return;
+  }
+  measured_ = true;
+  // Threads pass nothing on: what one had counted when it ended is carried.
+  sum_.add({*id, stat->start_ticks, 0, {times->queue_ns, *voluntary, *involuntary}, {}});
+}
+
+void ThreadSweep::sweep(const ProcessTree& tree, const std::vector<LiveProcess>& alive, Readings& out) {
+  important_.clear();
+  States states;
+  for (const LiveProcess& process : alive) {
+    choose(tree, process, alive);
+    const auto tids = files_.list(proc_path(process.pid, "task"));
+    if (!tids) continue;
+    for (const std::string& tid : *tids) read_thread(process.pid, tid, states, out);
+  }
+  const TreeSum::Counts& total = sum_.end_round();
+  if (states.threads > 0) {
+    out.gauge("tree.threads", "", "threads", states.threads);
+    out.gauge("tree.threads_runnable", "", "threads", states.runnable);
+    out.gauge("tree.threads_blocked", "", "threads", states.blocked);
+  }
+  if (!measured_) return;
+  out.counter("tree.runq_s", "", "s", static_cast<double>(total[0]) / 1e9);
+  out.counter("tree.voluntary_switches", "", "switches", static_cast<double>(total[1]));
+  out.counter("tree.involuntary_switches", "", "switches", static_cast<double>(total[2]));
+}
+
+void ThreadSweep::report(const Important& thread, const std::vector<LiveProcess>& alive, Readings& out) {
+  const std::string tid = std::to_string(thread.tid);
+  const auto text = files_.read(task_path(thread.pid, tid, "schedstat"));
+  const auto times = text ? parse_schedstat(*text) : std::nullopt;
+  if (!times) return;
+  out.counter("thread.cpu_s", thread.label, "s", times->cpu_s);
+  out.counter("thread.runq_s", thread.label, "s", static_cast<double>(times->queue_ns) / 1e9);
+  // The state of a main thread is already at hand.
+  if (thread.tid == thread.pid) {
+    if (const LiveProcess* process = find(alive, thread.pid)) {
+      out.gauge("thread.state", thread.label, "state", code_of(process->stat.state));
+    }
+    return;
+  }
+  const auto stat_text = files_.read(task_path(thread.pid, tid, "stat"));
+  if (const auto stat = stat_text ? parse_process_stat(*stat_text) : std::nullopt) {
+    out.gauge("thread.state", thread.label, "state", code_of(stat->state));
+  }
+}
+
+void ThreadSweep::sample(const ProcessTree& tree, const std::vector<LiveProcess>& alive, std::int64_t now_ns,
+                         bool with_important, Readings& out) {
+  if (now_ns >= due_ns_) {
+    std::int64_t threads = 0;
+    for (const LiveProcess& process : alive) threads += process.stat.threads;
+    due_ns_ = now_ns + kSweepPeriodNs * (1 + threads / kThreadsPerPeriod);
+    sweep(tree, alive, out);
+  }
+  if (!with_important) return;
+  for (const Important& thread : important_) report(thread, alive, out);
+}
+
+}  // namespace fullbore::observe

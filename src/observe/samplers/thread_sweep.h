@@ -1,0 +1,50 @@
+// The threads of the tree: run-queue delay, switches and states of all of them once in a while, and the important few
+// more often. Reading every thread ten times a second would cost more than the whole budget of the collector.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/file_reader.h"
+#include "observe/sampler.h"
+#include "observe/samplers/process_stat.h"
+#include "observe/samplers/tree_sum.h"
+
+namespace fullbore::observe {
+
+struct LiveProcess {
+  std::uint32_t pid = 0;
+  ProcessStat stat;
+};
+
+class ThreadSweep {
+ public:
+  explicit ThreadSweep(const base::FileReader& files) : files_(files) {}
+  // `with_important`: report the important threads in this round.
+  void sample(const ProcessTree& tree, const std::vector<LiveProcess>& alive, std::int64_t now_ns, bool with_important,
+              Readings& out);
+
+ private:
+  struct Important {
+    std::uint32_t pid = 0;
+    std::uint32_t tid = 0;
+    std::string label;
+  };
+  struct States {
+    double threads = 0, runnable = 0, blocked = 0;
+  };
+
+  void sweep(const ProcessTree& tree, const std::vector<LiveProcess>& alive, Readings& out);
+  void read_thread(std::uint32_t pid, std::string_view tid, States& states, Readings& out);
+  void choose(const ProcessTree& tree, const LiveProcess& process, const std::vector<LiveProcess>& alive);
+  void remember(std::string_view role, std::uint32_t pid, std::uint32_t tid);
+  void report(const Important& thread, const std::vector<LiveProcess>& alive, Readings& out);
+
+  const base::FileReader& files_;
+  TreeSum sum_;                       // per thread: run-queue ns, voluntary, involuntary switches
+  std::vector<Important> important_;  // refreshed by each sweep
+  std::int64_t due_ns_ = 0;
+  bool measured_ = false;
+};
+
+}  // namespace fullbore::observe

@@ -103,6 +103,8 @@ struct Steps {
   std::int64_t count = 0;  // steady iterations judged
   std::int64_t warmup = 0;
   std::optional<double> mean_ms, p50_ms, p99_ms;
+  std::optional<double> p5_ms, p95_ms;
+  std::optional<double> sem_ms;  // standard error of mean_ms, autocorrelation included
   std::optional<double> wait_mean_ms, wait_p99_ms, wait_autocorrelation;
   std::optional<double> samples_per_s;
   std::optional<double> epoch_hours;
@@ -128,6 +130,23 @@ struct LineTime {
   std::string kind;  // wait, copy, blocking, model, pause
 };
 
+// What --fix did in this run: one setting of one loader. `after` is what was tried where it was left alone or taken
+// back.
+enum class FixOutcome : std::uint8_t { kApplied, kLeftAlone, kTakenBack };
+struct FixAction {
+  Location where;  // of the loader's construction
+  Setting setting;
+  FixOutcome outcome = FixOutcome::kApplied;
+  std::string why;  // for the last two
+};
+
+struct FixReport {
+  std::string mode;  // "exact", "plain", or the folder it was taken from
+  std::vector<FixAction> actions;
+  std::string random_streams;  // what it does to random numbers, in words
+  std::string diff;            // the same change by hand
+};
+
 struct Missing {
   std::string signal;
   std::string why;
@@ -146,7 +165,8 @@ struct Diagnosis {
   std::vector<LineTime> dataset_lines;
   std::string line_tier;                                              // "monitoring", "windows", ""
   std::vector<std::pair<std::string, std::optional<double>>> system;  // flat metrics: "cpu.usable_cores", ...
-  std::map<std::string, std::string> facts;                           // versions, mount, device names, fix applied ...
+  std::map<std::string, std::string> facts;                           // versions, mount, device names, ...
+  std::optional<FixReport> fix;                                       // of a run with --fix
   std::vector<Missing> missing;
   std::vector<std::pair<std::string, std::optional<double>>> overhead;
   std::map<std::string, std::string> environment;

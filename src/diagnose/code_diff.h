@@ -1,0 +1,22 @@
+// The change as an edit of the user's own lines: what a person would paste, and nothing else touched.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diagnose/diagnosis.h"
+
+namespace fullbore::diagnose {
+
+struct CallSource {
+  std::string file;    // as the diff should name it
+  int first_line = 0;  // of `code` in the file
+  std::string code;    // whole source lines that hold the call
+};
+
+// Unified diff that sets the keyword arguments of the one DataLoader call in `call`, keeping its formatting. Settings
+// whose before equals after are left out. "" if nothing changes or it cannot be done safely: no such call or several, a
+// value that may hide in *args or **kwargs, source that cannot be read.
+std::string code_diff(const CallSource& call, const std::vector<Setting>& settings);
+
+}  // namespace fullbore::diagnose

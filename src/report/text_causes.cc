@@ -1,0 +1,114 @@
+// At most three causes, each with its evidence, one change, what that can gain and what it risks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "report/sections.h"
+#include "report/words.h"
+
+namespace fullbore::report {
+namespace {
+
+using namespace diagnose;
+
+constexpr std::size_t kMostCauses = 3;
+constexpr std::size_t kIndent = 13;  // "   evidence  "
+constexpr std::size_t kMostEvidence = 5;
+
+std::string gain_text(const Gain& gain) {
+  std::string text;
+  if (gain.predicted) {
+    text = "about " + factor(*gain.predicted);
+    if (gain.low && gain.high) text += fmt::format(" ({} to {})", factor(*gain.low), factor(*gain.high));
+  }
+  if (gain.max) text += fmt::format("{}at most {} (bound)", text.empty() ? "" : "; ", factor(*gain.max));
+  return text;
+}
+
+void write_evidence(Page& page, const std::vector<Evidence>& evidence) {
+  const std::size_t rows = std::min(evidence.size(), kMostEvidence);
+  std::size_t metric = 0;
+  std::size_t value = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    metric = std::max(metric, columns_of(clean(evidence[i].metric)));
+    value = std::max(value, columns_of(with_unit(evidence[i].value, evidence[i].unit)));
+  }
+  metric = std::min(metric, page.prose_width() - kIndent - std::min<std::size_t>(value, 20) - 4);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::string label =
+        i == 0 ? "   " + page.paint(Ink::kDim, page.left("evidence", kIndent - 3)) : std::string(kIndent, ' ');
+    const std::string numbers = page.left(clean(evidence[i].metric), metric) + "  " +
+                                page.right(with_unit(evidence[i].value, evidence[i].unit), value);
+    const std::string source = clean(evidence[i].source);
+    const bool has_room = kIndent + columns_of(numbers) + 2 + columns_of(source) <= page.prose_width();
+    page.line(label + numbers + (has_room ? "  " + page.paint(Ink::kDim, source) : ""));
+  }
+}
+
+void write_cause(Page& page, const Cause& cause, std::size_t rank, const std::string& verdict) {
+  page.blank();
+  const std::string stage = cause.stage.empty() ? "" : fmt::format(" {} {}", page.dot(), clean(cause.stage));
+  page.line(page.paint(ink_of(cause.severity), fmt::format("{}  {}{}", rank, clean(cause.cause), stage)) +
+            page.paint(Ink::kDim, fmt::format(" {} {} {} {} of the step", page.dot(), word(cause.severity), page.dot(),
+                                              percent(cause.share))));
+  if (!cause.summary.empty() && cause.summary != verdict) page.prose("", 3, clean(cause.summary));
+  write_evidence(page, cause.evidence);
+  if (!cause.fix.text.empty()) page.prose("   change", kIndent, clean(cause.fix.text), Ink::kBold);
+  write_diff(page, cause.fix.diff, kIndent);
+  const std::string gain = gain_text(cause.gain);
+  if (!gain.empty()) page.prose("   gain", kIndent, gain);
+  if (!cause.fix.risk.empty()) page.prose("   risk", kIndent, clean(cause.fix.risk));
+  for (const std::string& why : cause.why_not)
+    page.prose(&why == &cause.why_not.front() ? "   why not" : "", kIndent, clean(why));
+  // A command is for pasting: it keeps its line whatever the width.
+  if (!cause.fix.next_command.empty()) {
+    page.line("   " + page.paint(Ink::kDim, page.left("next", kIndent - 3)) +
+              page.paint(Ink::kCyan, clean(cause.fix.next_command)));
+  }
+}
+
+std::string spaced(std::string id) {
+  std::ranges::replace(id, '_', ' ');
+  return id;
+}
+
+}  // namespace
+
+void write_diff(Page& page, std::string_view diff, std::size_t indent) {
+  while (!diff.empty()) {
+    const std::size_t end = std::min(diff.find('\n'), diff.size());
+    const std::string row = clean(diff.substr(0, end).substr(0, diff.substr(0, end).find('\r')));
+    const bool is_header = row.starts_with("---") || row.starts_with("+++") || row.starts_with("@@");
+    const Ink ink = is_header              ? Ink::kDim
+                    : row.starts_with('+') ? Ink::kGreen
+                    : row.starts_with('-') ? Ink::kRed
+                                           : Ink::kPlain;
+    page.line(std::string(indent, ' ') + page.paint(ink, row));
+    diff.remove_prefix(std::min(end + 1, diff.size()));
+  }
+}
+
+void write_causes(Page& page, const Diagnosis& d) {
+  for (std::size_t i = 0; i < std::min(d.causes.size(), kMostCauses); ++i)
+    write_cause(page, d.causes[i], i + 1, d.verdict.summary);
+}
+
+void write_next_limit(Page& page, const Diagnosis& d) {
+  if (d.causes.empty() || d.account.parts.empty()) return;
+  std::string text;
+  if (d.causes.size() > 1) {
+    text = fmt::format("{} ({} of the step)", clean(d.causes[1].cause), percent(d.causes[1].share));
+  } else {
+    const auto& parts = d.account.parts;
+    const auto largest = std::ranges::max_element(parts, {}, [](const auto& entry) {
+      return entry.first == "input_wait" || entry.first == "unknown" ? -1.0 : entry.second.ms;
+    });
+    if (largest->first == "input_wait" || largest->first == "unknown") return;
+    text = fmt::format("{}, {} ms of each step", spaced(largest->first), milliseconds(largest->second.ms));
+  }
+  page.blank();
+  page.prose("next limit", kIndent, text);
+}
+
+}  // namespace fullbore::report

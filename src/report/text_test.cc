@@ -1,0 +1,169 @@
+#include "report/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/testing/sample.h"
+
+namespace fullbore::report {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::string text(const diagnose::Diagnosis& d, std::size_t width = 100) {
+  return terminal_text(d, {.width = width});
+}
+
+TEST(Text, BeginsWithTheVerdict) {
+  EXPECT_THAT(text(testing::no_workers_run()),
+              StartsWith("The training loop waits 61 % of each step for JPEG decoding"));
+}
+
+TEST(Text, ShowsTheStepAsBarsWithAnArrowAtTheGuiltyRow) {
+  EXPECT_THAT(terminal_text(testing::no_workers_run(), {.width = 60, .utf8 = false}),
+              HasSubstr("Step of 163.2 ms  p50 161.0 - p99 201.3\n"
+                        "  input wait      ############            99.8 ms   61.2 % <\n"
+                        "  model           ########                61.9 ms   37.9 %\n"));
+}
+
+TEST(Text, KeepsUnknownAndLeavesOutPartsThatAreNothing) {
+  auto d = testing::no_workers_run();
+  d.account.parts["unknown"] = {0, 0};
+  EXPECT_THAT(text(d), HasSubstr("  unknown  "));
+  EXPECT_THAT(text(d), Not(HasSubstr("  gc  ")));
+  EXPECT_THAT(text(d), Not(HasSubstr("gpu compute")));
+}
+
+TEST(Text, ShowsTheWholeRunOnlyWhereItDiffers) {
+  auto d = testing::no_workers_run();
+  EXPECT_THAT(text(d), Not(HasSubstr("Whole run")));
+  d.whole.step_ms = 210;
+  d.whole.parts["checkpoint"] = {46.8, 0.223};
+  EXPECT_THAT(text(d), HasSubstr("Whole run, 210.0 ms per step"));
+}
+
+TEST(Text, ShowsTheUsersLinesInTheOrderOfTheSource) {
+  const std::string page = text(testing::no_workers_run());
+  EXPECT_THAT(page, HasSubstr("  train.py:52  for images, labels in loader:  "));
+  EXPECT_LT(page.find("train.py:52"), page.find("train.py:54"));
+  EXPECT_THAT(page, HasSubstr("99.8   61.2 %  wait\n"));
+  EXPECT_THAT(page, HasSubstr("  data.py:18  image = Image.open(path)"));
+}
+
+TEST(Text, SumsTheLinesThatDoNotFit) {
+  auto d = testing::no_workers_run();
+  for (int line = 60; line < 66; ++line)
+    d.loop_lines.push_back({{"/home/ada/train.py", line, "x()"}, 0.4, 0.0025, "model"});
+  EXPECT_THAT(text(d), HasSubstr("2 more lines"));
+}
+
+TEST(Text, GivesACauseItsChangeBoundRiskAndNextCommand) {
+  const std::string page = text(testing::no_workers_run());
+  EXPECT_THAT(page, HasSubstr("1  no_workers \u00b7 decode \u00b7 critical \u00b7 61.2 % of the step\n"));
+  EXPECT_THAT(page, HasSubstr("   evidence  num_workers             0  DataLoader\n"));
+  EXPECT_THAT(page, HasSubstr("   change    make batches in 2 worker processes"));
+  EXPECT_THAT(
+      page,
+      HasSubstr("             +loader = DataLoader(data, batch_size=64, num_workers=2, persistent_workers=True)\n"));
+  EXPECT_THAT(page, HasSubstr("   gain      at most 2.58x (bound)\n"));
+  EXPECT_THAT(page, HasSubstr("   risk      the same samples"));
+  EXPECT_THAT(page, HasSubstr("   why not   pin_memory=True: there is no GPU to copy to\n"));
+  EXPECT_THAT(page, HasSubstr("   next      fullbore run --fix=last -- python train.py\n"));
+}
+
+TEST(Text, PutsThePredictionBesideTheBound) {
+  auto d = testing::no_workers_run();
+  d.causes[0].gain.predicted = 2.2;
+  d.causes[0].gain.low = 2.0;
+  d.causes[0].gain.high = 2.35;
+  EXPECT_THAT(text(d), HasSubstr("   gain      about 2.20x (2.00x to 2.35x); at most 2.58x (bound)\n"));
+}
+
+TEST(Text, ShowsThreeCausesAtMost) {
+  auto d = testing::no_workers_run();
+  for (const char* id : {"worker_restart", "small_files", "slow_samples"}) {
+    d.causes.push_back(d.causes[0]);
+    d.causes.back().cause = id;
+  }
+  EXPECT_THAT(text(d), HasSubstr("3  small_files"));
+  EXPECT_THAT(text(d), Not(HasSubstr("4  slow_samples")));
+}
+
+TEST(Text, NamesTheNextLimit) {
+  auto d = testing::no_workers_run();
+  EXPECT_THAT(text(d), HasSubstr("next limit   model, 61.9 ms of each step\n"));
+  d.causes.push_back(d.causes[0]);
+  d.causes[1].cause = "checkpoint_pause";
+  d.causes[1].share = 0.12;
+  EXPECT_THAT(text(d), HasSubstr("next limit   checkpoint_pause (12.0 % of the step)\n"));
+}
+
+TEST(Text, SaysWhatTheFixDidAndLeftAlone) {
+  const std::string page = text(testing::fixed_run());
+  EXPECT_THAT(page, HasSubstr("  applied    num_workers=2 (was 0) at train.py:41\n"));
+  EXPECT_THAT(page, HasSubstr("  left alone pin_memory=True (was False) at train.py:41: there is no GPU to copy to\n"));
+  EXPECT_THAT(page, HasSubstr("  random     the same samples, each once per epoch"));
+  EXPECT_THAT(page, HasSubstr("             +loader = DataLoader("));
+}
+
+TEST(Text, ListsWhatIsMissingWithItsReason) {
+  EXPECT_THAT(text(testing::short_run()), HasSubstr("Not measured\n  steps  the command ended after 4 steps\n"));
+}
+
+TEST(Text, PrintsNoNumberWhereNothingWasJudged) {
+  EXPECT_EQ(text(testing::short_run()),
+            "Not enough to judge: 4 steps were seen, 20 are needed.\n"
+            "Confidence is low: see below what was not measured.\n"
+            "The command ended with exit code 1.\n"
+            "\n"
+            "Not measured\n"
+            "  steps  the command ended after 4 steps\n");
+}
+
+TEST(Text, LeavesOutOverheadThatWasNotMeasured) {
+  auto d = testing::no_workers_run();
+  EXPECT_THAT(text(d), HasSubstr("watching cost  hook 14.2 us per step, collector cpu 0.4 %, collector 21 MiB\n"));
+  d.overhead = {{"hook_us_per_step", std::nullopt}};
+  EXPECT_THAT(text(d), Not(HasSubstr("watching cost")));
+}
+
+TEST(Text, KeepsToTheWidthExceptForWhatIsPasted) {
+  for (const std::size_t width : {60, 72, 80, 100, 132, 200}) {
+    auto d = testing::no_workers_run();
+    d.causes[0].fix.diff.clear();
+    const std::string page = text(d, width);
+    for (std::size_t at = 0; at < page.size();) {
+      const std::size_t end = page.find('\n', at);
+      EXPECT_LE(columns_of(page.substr(at, end - at)), width) << page.substr(at, end - at);
+      at = end + 1;
+    }
+  }
+}
+
+TEST(Text, HasNoColourUnlessAskedAndTheSameWordsWithIt) {
+  const auto d = testing::no_workers_run();
+  EXPECT_THAT(text(d), Not(HasSubstr("\x1b")));
+  std::string painted = terminal_text(d, {.width = 100, .color = true});
+  for (std::size_t at = painted.find('\x1b'); at != std::string::npos; at = painted.find('\x1b')) {
+    painted.erase(at, painted.find('m', at) - at + 1);
+  }
+  EXPECT_EQ(painted, text(d));
+}
+
+TEST(Text, IsPlainAsciiWhereTheLocaleIs) {
+  auto d = testing::no_workers_run();
+  d.loop_lines[0].where.code = "caf\u00e9()";
+  for (const char c : terminal_text(d, {.utf8 = false})) EXPECT_GE(c, 0);
+}
+
+TEST(Text, LetsNoEscapeSequenceOfAScriptThrough) {
+  auto d = testing::no_workers_run();
+  d.loop_lines[0].where.code = "print('\x1b[2J')";
+  d.causes[0].fix.next_command = "python '\x1b]0;x\x07.py'";
+  EXPECT_THAT(text(d), Not(HasSubstr("\x1b")));
+}
+
+}  // namespace
+}  // namespace fullbore::report

@@ -1,0 +1,83 @@
+"""The part of Fullbore that runs inside a watched Python process. Starting it costs an import finder; everything else is
+loaded when torch is. It never raises, prints, or changes what the program can see; an error of its own ends it.
+
+Imports: start -> finder -> (loader, worker, training) -> abi, records, frames, rewrite.
+"""
+
+import os
+import sys
+
+_state = {"pid": 0, "forks": 0, "children": []}
+
+
+def start():
+    """Begins to watch this process, once; in a child of a fork it is on already."""
+    if _state["pid"]:
+        return
+    _state["pid"] = os.getpid()
+    from . import finder
+
+    finder.install()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_after_fork)
+
+
+def forks():
+    """How often this process was forked since the hook started in an ancestor."""
+    return _state["forks"]
+
+
+def at_fork(function):
+    """Calls `function()` in every child of a fork, to forget what belongs to the parent's threads."""
+    _state["children"].append(function)
+
+
+def _after_fork():
+    try:
+        _state["pid"] = os.getpid()
+        _state["forks"] += 1
+        for function in _state["children"]:
+            function()
+    except Exception as error:
+        fail(error)
+
+
+def part(name):
+    """The module `name` of this package, or None with the signal reported as missing."""
+    try:
+        module = __import__(__name__ + "." + name, fromlist=["_"])
+    except Exception as error:
+        from . import abi
+
+        abi.missing(name, "%s: %s" % (type(error).__name__, error))
+        return None
+    return module
+
+
+def is_ours(error):
+    """False if the exception came from other code: a signal handler that ran while we did. It must go on its way."""
+    traceback, own = error.__traceback__, os.path.dirname(__file__)
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return os.path.dirname(traceback.tb_frame.f_code.co_filename) == own
+
+
+def fail(error):
+    """An error of ours ends the hook in this process, with the reason on record; the program goes on."""
+    if not is_ours(error):
+        raise error
+    from . import abi
+
+    line = error.__traceback__.tb_lineno if error.__traceback__ else 0
+    abi.missing("hook", "%s: %s (%s)" % (type(error).__name__, error, line))
+    stop()
+
+
+def stop():
+    """Turns the hook off for good: torch's functions get their own code back."""
+    abi = sys.modules.get(__name__ + ".abi")
+    if abi is not None:
+        abi.close()
+    finder = sys.modules.get(__name__ + ".finder")
+    if finder is not None:
+        finder.uninstall()

@@ -1,0 +1,180 @@
+"""Looks at the user's loader, dataset and batches without running any of their code: only what lies in `__dict__`, in
+types, and in plain tensors. (len() of a map dataset is the exception; torch itself has just called it.)
+"""
+
+import os
+import sys
+import time
+
+from . import abi, frames, records
+
+_WRAPPED_DEEP = 5
+_LEAVES_COUNTED = 64
+_PATHS_KEPT = 3
+_DEFAULT_START = {"fork": records.FORK, "spawn": records.SPAWN, "forkserver": records.FORKSERVER}
+
+
+def loader_record(loader, info):
+    dataset = getattr(loader, "dataset", None)
+    iterable = _is_iterable(loader)
+    mine = _user_dataset(dataset)
+    function = _maker_of(type(mine), iterable)
+    location = info.location or frames.Location("", None, None, "")
+    return records.loader(
+        info.built_ns,
+        info.number,
+        _flags(loader, iterable) | (records.FIXED if info.fixed else 0),
+        records.UNKNOWN if iterable else _length(dataset),
+        records.UNKNOWN if iterable else _length(loader),
+        records.known32(getattr(loader, "batch_size", None)),
+        records.known32(getattr(loader, "num_workers", None)),
+        records.known32(getattr(loader, "prefetch_factor", None)),
+        records.known32(location.line),
+        records.known32(location.end_line),
+        records.known32(function.co_firstlineno if function else None),
+        _start_method(loader),
+        0,
+        abi.name(location.file),
+        abi.name(location.code),
+        abi.name(type_name(type(mine))),
+        abi.name(frames.absolute(function.co_filename) if function else ""),
+        abi.name(_function_name(getattr(loader, "collate_fn", None))),
+        abi.name(type_name(type(getattr(loader, "sampler", None)))),
+    )
+
+
+def _is_iterable(loader):
+    return getattr(loader, "_dataset_kind", None) == 1
+
+
+def _flags(loader, iterable):
+    sampler, batch_sampler = getattr(loader, "sampler", None), getattr(loader, "batch_sampler", None)
+    sampler_types = [kind.__name__ for kind in type(sampler).__mro__ + type(batch_sampler).__mro__]
+    custom = batch_sampler is not None and getattr(loader, "batch_size", None) is None
+    flags = 0
+    for flag, on in (
+        (records.PIN_MEMORY, getattr(loader, "pin_memory", False)),
+        (records.PERSISTENT_WORKERS, getattr(loader, "persistent_workers", False)),
+        (records.DROP_LAST, getattr(loader, "drop_last", False)),
+        (records.IN_ORDER, getattr(loader, "in_order", True)),
+        (records.ITERABLE_DATASET, iterable),
+        (records.SHUFFLE, "RandomSampler" in sampler_types or getattr(sampler, "shuffle", False) is True),
+        (records.CUSTOM_BATCH_SAMPLER, custom),
+        (records.DISTRIBUTED_SAMPLER, "DistributedSampler" in sampler_types),
+    ):
+        flags |= flag if on else 0
+    return flags
+
+
+def _length(thing):
+    try:
+        return len(thing)
+    except Exception:
+        return records.UNKNOWN
+
+
+def _start_method(loader):
+    if not getattr(loader, "num_workers", 0):
+        return 0
+    context = getattr(loader, "multiprocessing_context", None)
+    if context is None:
+        context = sys.modules.get("multiprocessing")
+    try:
+        # allow_none: asking must not decide it
+        return _DEFAULT_START.get(context.get_start_method(allow_none=True) or _first_start_method(context), 0)
+    except (AttributeError, TypeError):
+        return 0
+
+
+def _first_start_method(context):
+    return context.get_all_start_methods()[0]
+
+
+def _user_dataset(dataset):
+    """The user's own dataset inside of torch's Subset and the like; the dataset itself if there is none."""
+    inner = dataset
+    for _ in range(_WRAPPED_DEEP):
+        code = _maker_of(type(inner), False) or _maker_of(type(inner), True)
+        if code is not None and frames.is_user_code(code):
+            return inner
+        inner = getattr(inner, "__dict__", {}).get("dataset")
+        if inner is None:
+            break
+    return dataset
+
+
+def _maker_of(kind, iterable):
+    """Code of the function that makes a sample."""
+    function = getattr(kind, "__iter__" if iterable else "__getitem__", None)
+    for _ in range(_WRAPPED_DEEP):
+        if hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+    return getattr(function, "__code__", None)
+
+
+def type_name(kind):
+    return "%s.%s" % (kind.__module__, kind.__qualname__)
+
+
+def _function_name(function):
+    if function is None:
+        return ""
+    if hasattr(function, "__qualname__"):
+        return "%s.%s" % (function.__module__, function.__qualname__)
+    inner = getattr(function, "func", None)  # functools.partial
+    return _function_name(inner) if hasattr(inner, "__qualname__") else type_name(type(function))
+
+
+def write_data_paths(dataset):
+    """A few files or folders named in the dataset's attributes tell on which disk and mount the data lie."""
+    found = []
+    for _ in range(_WRAPPED_DEEP):
+        values = getattr(dataset, "__dict__", None)
+        if not isinstance(values, dict):
+            break
+        for value in list(values.values()):
+            path = _path_in(value)
+            if path and path not in found and len(found) < _PATHS_KEPT and os.path.exists(path):
+                found.append(path)
+        dataset = values.get("dataset")
+    for path in found:
+        abi.write(records.data_path(time.monotonic_ns(), abi.name(os.path.abspath(path))))
+
+
+def _path_in(value):
+    for _ in range(2):
+        if type(value) in (list, tuple) and value:
+            value = value[0]
+    if type(value) is str or type(value).__module__.startswith("pathlib"):
+        path = str(value)
+        return path if os.sep in path and len(path) < 4096 else None
+    return None
+
+
+def batch_size(data):
+    """(samples or None, bytes or UNKNOWN) of a batch, from its plain tensors and containers alone."""
+    torch = sys.modules.get("torch")
+    tensor = getattr(torch, "Tensor", None)
+    leaves = []
+    _collect(data, tensor, leaves, 3)
+    size = sum([leaf.numel() * leaf.element_size() for leaf in leaves]) if leaves else records.UNKNOWN
+    return _samples(data, tensor, leaves), size
+
+
+def _collect(data, tensor, leaves, depth):
+    kind = type(data)
+    if kind is tensor:
+        leaves.append(data)
+    elif depth and kind in (list, tuple, dict) or hasattr(kind, "_fields"):
+        for value in (data.values() if kind is dict else data):
+            if len(leaves) >= _LEAVES_COUNTED:
+                break
+            _collect(value, tensor, leaves, depth - 1)
+
+
+def _samples(data, tensor, leaves):
+    if leaves:
+        shape = leaves[0].shape
+        # a list of single samples, as an identity collate function returns it, has as many as the list is long
+        return shape[0] if len(shape) else len(data) if type(data) is list else None
+    return len(data) if type(data) in (list, tuple) else None

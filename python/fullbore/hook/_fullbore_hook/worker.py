@@ -1,0 +1,323 @@
+"""Watches batches being made: in the workers of a loader, and in the training process when there are none."""
+
+import time
+
+from . import abi, loader, records, rewrite
+from .guard import contexts, observes, passes
+from .process import announce, here, profile
+
+_SAMPLES_WRITTEN = 128  # of one batch; of a larger one every n-th, so that a ring never overflows from one batch
+_clock = time.monotonic_ns
+_cpu_clock = time.thread_time_ns
+_UNKNOWN = records.UNKNOWN
+_done = []
+
+
+class Maker:
+    """What one thread is making: batch after batch. Also the context of a fetch."""
+
+    __slots__ = (
+        "loader worker epoch usage open served idle_since idle_ns begin_ns fetched_ns collated_ns start batch samples many every "
+        "written slowest_ns slowest_index slowest_begin index sample_begin sample_cpu traced used collating"
+    ).split()
+
+    def __init__(self, loader_number=0, worker=None):
+        self.loader = loader_number
+        self.worker = records.known32(worker)
+        self.epoch = 0
+        self.usage = abi.Usage()
+        self.open = self.served = False
+        self.idle_since = _clock()
+
+    def begin(self, batch, index):
+        """The index is in hand. `served`: a worker's loop hands the batch on, and finish() comes from there."""
+        self.open = True
+        self.batch = batch
+        self.samples, self.many, self.written, self.traced = 0, None, [], False
+        self.slowest_ns = self.slowest_index = self.slowest_begin = _UNKNOWN
+        self.fetched_ns = self.collated_ns = 0
+        self.sample_begin, self.collating, self.used = 0, False, None
+        count = len(index) if type(index) in (list, tuple) else 1
+        self.every = 1 + (count - 1) // _SAMPLES_WRITTEN
+        self.start = self.usage.now(1)
+        self.begin_ns = _clock()
+        self.idle_ns = self.begin_ns - self.idle_since
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        try:
+            self._fetched()
+        except Exception as failure:
+            loader.fail(failure)
+        return False
+
+    def _fetched(self):
+        """fetch() is over, whether it returned or raised."""
+        self._close_sample()
+        if self.collating:
+            self.collating = False
+            profile.collate_end()
+        now = _clock()
+        self.fetched_ns = self.fetched_ns or now
+        self.collated_ns = self.collated_ns or now
+        self.used = self.usage.now(1)
+        if not self.served:
+            self.finish(self.collated_ns)
+
+    def _close_sample(self):
+        if self.sample_begin:
+            # the dataset raised, or its iterator ended
+            self.sample_begin = 0
+            profile.sample_end()
+
+    def sample(self, dataset, index):
+        if profile.sample_begin(dataset, index):
+            self.traced = True
+        self.index = index
+        self.sample_cpu = _cpu_clock()
+        self.sample_begin = _clock()
+
+    def sampled(self):
+        begin = self.sample_begin
+        wall = _clock() - begin
+        cpu = _cpu_clock() - self.sample_cpu
+        self.sample_begin = 0
+        profile.sample_end()
+        index = self.index
+        if type(index) is list:
+            # batch_size=None with a sampler of lists: one call makes the whole batch
+            self.many = len(index)
+            return
+        if type(index) is not int:
+            index = _UNKNOWN
+        if wall > self.slowest_ns:
+            self.slowest_ns, self.slowest_index, self.slowest_begin = wall, index, begin
+        if self.samples % self.every == 0:
+            self.written.append(records.sample(begin, wall, cpu, index, self.batch, self.loader, self.worker))
+        self.samples += 1
+
+    def collate(self, function):
+        self.fetched_ns = _clock()
+        if profile.collate_begin(function):
+            self.traced = True
+        self.collating = True
+
+    def collated(self):
+        self.collated_ns = _clock()
+        self.collating = False
+        profile.collate_end()
+
+    def finish(self, put_ns):
+        """Writes the batch and its samples in one piece."""
+        if not self.open:
+            return
+        self.open = False
+        end, start = self.used or self.usage.now(1), self.start
+        samples = self.many or self.samples
+        written, self.written = self.written, []
+        packed = records.batch(
+            self.idle_ns,
+            self.begin_ns,
+            self.fetched_ns or put_ns,
+            self.collated_ns or put_ns,
+            put_ns,
+            end[0] - start[0],
+            _difference(end[1], start[1]),
+            _difference(end[2], start[2]),
+            _difference(end[3], start[3]),
+            end[4] - start[4],
+            self.batch,
+            self.slowest_ns,
+            self.slowest_index,
+            self.slowest_begin,
+            self.loader,
+            self.worker,
+            self.epoch,
+            records.known32(samples),
+            records.TRACED if self.traced else 0,
+            0,
+        )
+        abi.write(packed + b"".join(written), 1 + len(written))
+        self.idle_since = _clock()
+
+
+def _difference(now, before):
+    return _UNKNOWN if now == _UNKNOWN or before == _UNKNOWN else now - before
+
+
+class _Working:
+    """Around the loop of a worker."""
+
+    __slots__ = ("base_seed", "worker")
+
+    def __init__(self, base_seed, worker):
+        self.base_seed = base_seed
+        self.worker = worker
+
+    def __enter__(self):
+        try:
+            here.maker = Maker(loader.served_loader(), self.worker)
+            here.maker.served = True
+            announce(records.WORKER, self.worker, self.base_seed)
+        except Exception as error:
+            loader.fail(error)
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        try:
+            profile.flush(here.maker.loader, True)
+            here.maker = None
+            abi.close_thread()
+        except Exception as error:
+            loader.fail(error)
+        return False
+
+
+class _Probe:
+    """The calls that the changed functions of the fetch, worker and dataset modules make."""
+
+    @contexts
+    def working(self, base_seed, worker_id):
+        return _Working(base_seed, worker_id) if abi.active() else None
+
+    @passes
+    def got(self, task):
+        maker = here.maker
+        if type(task) is tuple and len(task) == 2:
+            maker.begin(*task)
+        elif type(task).__name__ == "_ResumeIteration":
+            maker.epoch += 1
+            maker.idle_since = _clock()
+
+    @passes
+    def put(self, nothing):
+        maker = here.maker
+        if maker is not None and maker.open:
+            maker.finish(_clock())
+            profile.flush(maker.loader, False)
+
+    @contexts
+    def fetching(self, fetcher, possibly_batched_index):
+        maker = here.maker
+        if maker is not None and maker.served:
+            return maker if maker.open else None
+        state = here.next
+        if state is None or not abi.active():
+            return None
+        if maker is None:
+            maker = here.maker = Maker()
+        maker.loader, maker.epoch = state.loader, state.epoch
+        maker.idle_since = state.begin_ns
+        maker.begin(state.count, possibly_batched_index)
+        return maker
+
+    def making(self, dataset_holder, index):
+        maker = here.maker
+        try:
+            if maker is not None and maker.open:
+                maker.sample(dataset_holder.dataset, index)
+        except Exception as error:
+            loader.fail(error)
+
+    def made(self, sample):
+        maker = here.maker
+        try:
+            if maker is not None and maker.sample_begin:
+                maker.sampled()
+        except Exception as error:
+            loader.fail(error)
+        return sample
+
+    @observes
+    def drawing(self, fetcher):
+        if here.maker is not None and here.maker.open:
+            here.maker.sample(fetcher.dataset, None)
+
+    @observes
+    def making_many(self, fetcher, indices):
+        maker = here.maker
+        if maker is not None and maker.open and not _makes_one_by_one(fetcher.dataset):
+            maker.many = len(indices)
+            if profile.sample_begin(fetcher.dataset, indices):
+                maker.traced = True
+
+    @passes
+    def made_many(self, samples):
+        maker = here.maker
+        if maker is not None and maker.open and maker.many is not None:
+            profile.sample_end()
+
+    @observes
+    def collating(self, fetcher):
+        if here.maker is not None and here.maker.open:
+            here.maker.collate(fetcher.collate_fn)
+
+    @passes
+    def collated(self, batch):
+        if here.maker is not None and here.maker.open:
+            here.maker.collated()
+
+
+_PROBE = _Probe()
+
+
+def _makes_one_by_one(dataset):
+    """torch's Subset over a dataset without `__getitems__`: its own loop is timed instead."""
+    kind = type(dataset)
+    own = getattr(kind, "__getitems__", None)
+    return own in _one_by_one and not hasattr(type(getattr(dataset, "dataset", None)), "__getitems__")
+
+
+_one_by_one = []
+
+
+def install_fetch(module):
+    collate = ("collate", "self.collate_fn(data)", "collating", "collated", ("self",))
+    one = ("sample", "self.dataset[idx]", "making", "made", ("self", "idx"))
+    whole = ("batch_as_sample", "self.dataset[possibly_batched_index]", "making", "made", ("self", "possibly_batched_index"))
+    draw = ("sample", "next(self.dataset_iter)", "drawing", "made", ("self",))
+    many = (
+        "",  # torch before 2.0 has none
+        "self.dataset.__getitems__(possibly_batched_index)",
+        "making_many",
+        "made_many",
+        ("self", "possibly_batched_index"),
+    )
+    context = ("fetching", ("self", "possibly_batched_index"))
+    mapped = rewrite.Rules(_PROBE, context=context, around=[one, whole, many, collate])
+    iterable = rewrite.Rules(_PROBE, context=context, around=[draw, collate])
+    _apply(module, [("_MapDatasetFetcher", "fetch", mapped), ("_IterableDatasetFetcher", "fetch", iterable)])
+
+
+def install_worker(module):
+    get = ("worker_idle", "index_queue.get(*_)", None, "got", ())
+    put = ("worker_put", "data_queue.put((idx, _))", None, "put", ())
+    rules = rewrite.Rules(_PROBE, context=("working", ("base_seed", "worker_id")), around=[get, put])
+    _apply(module, [(None, "_worker_loop", rules)])
+
+
+def install_dataset(module):
+    one = ("sample", "self.dataset[self.indices[idx]]", "making", "made", ("self", "idx"))
+    _apply(module, [("Subset", "__getitems__", rewrite.Rules(_PROBE, around=[one]))])
+    _one_by_one.extend(function for function, _ in _done if function.__qualname__ == "Subset.__getitems__")
+
+
+def _apply(module, rules):
+    wanted = []
+    for owner, name, rule in rules:
+        function = vars(getattr(module, owner, object) if owner else module).get(name)
+        if hasattr(function, "__code__"):
+            wanted.append((function, rule))
+        else:
+            abi.missing(name if owner is None else owner + "." + name, "this torch has no such function")
+    done, problems = rewrite.instrument(module, wanted)
+    _done.extend(done)
+    for signal, why in problems:
+        abi.missing(signal, why)
+
+
+def uninstall():
+    rewrite.restore(_done)
+    del _done[:], _one_by_one[:]

@@ -1,6 +1,7 @@
 #include "hook_abi/record_abi.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -139,6 +140,47 @@ TEST_F(RecordAbiTest, MeasuresTheCallingThread) {
   EXPECT_GT(after.read_chars, before.read_chars);
   fullbore_thread_usage_now(&after, 0);
   EXPECT_EQ(after.read_chars, wire::kUnknown);
+}
+
+TEST_F(RecordAbiTest, LeavesTheNumbersOfTheProgramsFilesAlone) {
+  const int before = dup(0);
+  close(before);
+  fullbore_thread_usage usage{};
+  fullbore_thread_usage_now(&usage, 1);
+  const int after = dup(0);
+  close(after);
+  EXPECT_EQ(after, before);
+}
+
+TEST_F(RecordAbiTest, MeasuresOnAfterTheProgramClosedOrReplacedOurFiles) {
+  std::jthread([] {
+    fullbore_thread_usage usage{};
+    fullbore_thread_usage_now(&usage, 1);
+    for (int fd = 512; fd < 1024; ++fd) close(fd);
+    const int foreign = open("/proc/version", O_RDONLY);
+    std::vector<int> replaced;
+    for (int fd = 896; fd < 900; ++fd) replaced.push_back(dup2(foreign, fd));
+    fullbore_thread_usage_now(&usage, 1);
+    EXPECT_GT(usage.read_chars, 0);
+    EXPECT_NE(usage.runq_ns, wire::kUnknown);
+    for (const int fd : replaced) EXPECT_EQ(close(fd), 0) << "a file of the program was closed";
+    close(foreign);
+  });
+}
+
+TEST_F(RecordAbiTest, AForkedChildMeasuresItselfAndNotItsParent) {
+  fullbore_thread_usage parents{};
+  std::ifstream("/proc/self/maps").ignore(1 << 20);
+  fullbore_thread_usage_now(&parents, 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    fullbore_thread_usage own{};
+    fullbore_thread_usage_now(&own, 1);
+    _exit(own.read_chars < parents.read_chars ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(RecordAbiTest, KnowsTheSizeOfEveryKindThatAHookWrites) {

@@ -1,6 +1,7 @@
 """Rules of the tree that a compiler does not hold: include direction, format, and a hook that old Pythons can read."""
 
 import ast
+import re
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,8 @@ def test_sources_are_formatted():
         pytest.skip("clang-format-19 is not installed")
     files = [path for folder in ("src", "bench") for path in (ROOT / folder).rglob("*") if path.suffix in (".h", ".c", ".cc")]
     result = subprocess.run([clang_format, "--dry-run", "-Werror", *files], cwd=ROOT, capture_output=True, text=True)
+    unformatted = sorted(set(re.findall(r"^(\S+?):\d+:\d+: error", result.stderr, re.MULTILINE)))
+    assert not unformatted, "run clang-format-19 -i on these"
     assert result.returncode == 0, result.stderr
 
 

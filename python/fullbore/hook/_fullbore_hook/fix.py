@@ -1,0 +1,265 @@
+"""Applies `--fix` inside the training process: DataLoader settings changed without editing the script.
+
+With settings from a report they are changed where the loader is constructed; otherwise at its first iter(), when the
+dataset is complete. A changed loader is watched until its first batch: if that fails, everything is put back.
+Without FULLBORE_FIX every function here does nothing; none of them raises except as the unchanged loader would.
+"""
+import json
+import os
+import weakref
+
+from . import plan
+from .takeback import RandomStates, SharedStates, turn_back
+
+_FIRST_BATCH_SECONDS = 60.0
+_MARK = "_fullbore_fix"
+
+
+class Fixer:
+    """The state of --fix in one process. `emit(loader=, setting=, before=, after=, applied=, why=)` records a change
+    (applied 1), a setting left alone (0) or one taken back (2); values are int, bool or None."""
+
+    def __init__(self, options, emit):
+        self._options = options
+        self._emit = emit
+        self._known = {}      # id(loader) -> (weak reference, _Loader)
+        self._pending = []    # (dataset, _Loader) between adjust() and loader_built()
+        self._built_at = {}   # (file, line) -> loaders constructed there so far
+
+    # construction
+
+    def adjust(self, arguments, location):
+        if self._options.get("mode") != "run" or location is None:
+            return {}
+        place = (location[0], location[1])
+        ordinal = self._built_at.get(place, 0)
+        self._built_at[place] = ordinal + 1
+        entry = _Loader(decided=True)
+        self._pending.append((arguments.get("dataset"), entry))
+        wanted = self._advice(place, ordinal)
+        if wanted is None:
+            self._copied(entry, arguments)
+            return {}
+        view = plan.from_arguments(arguments)
+        entry.decision = plan.decide(view, self._options, wanted)
+        return entry.decision.arguments(arguments)
+
+    def loader_built(self, loader, loader_id):
+        entry = _Loader()
+        while self._pending:
+            dataset, pending = self._pending.pop()
+            if dataset is loader.dataset:
+                entry = pending
+                break
+        entry.number = loader_id
+        if entry.decision is not None:
+            self._report(entry)
+        self._remember(loader, entry)
+
+    def _advice(self, place, ordinal):
+        for loader in self._options.get("loaders", ()):
+            if (loader.get("file"), loader.get("line")) == place and loader.get("ordinal", ordinal) == ordinal:
+                return loader.get("settings", {})
+        return None
+
+    def _copied(self, entry, arguments):
+        """A framework that builds its own loader from the user's takes the changed settings over with the dataset."""
+        for reference, other in list(self._known.values()):
+            loader = reference()
+            if (loader is not None and other.changed() and loader.dataset is arguments.get("dataset")
+                    and arguments.get("num_workers") == other.decision.after.num_workers):
+                entry.decision = other.decision._replace(reasons={
+                    name: "taken over from the loader that a framework copied" for name in other.decision.reasons})
+                return
+
+    def _remember(self, loader, entry):
+        key = id(loader)
+        known = self._known
+        known[key] = (weakref.ref(loader, lambda _: known.pop(key, None)), entry)
+
+    def _entry(self, loader):
+        reference, entry = self._known.get(id(loader), (None, None))
+        if reference is None or reference() is not loader:
+            entry = _Loader(decided=self._options.get("mode") == "run")
+            self._remember(loader, entry)
+        return entry
+
+    # iteration
+
+    def iterator_begin(self, loader):
+        entry = self._entry(loader)
+        if not entry.decided:
+            entry.decided = True
+            entry.decision = plan.decide(plan.from_loader(loader), self._options, None)
+            entry.decision.apply(loader)
+            self._report(entry)
+        if entry.changed():
+            plan.renew_persistent(loader, entry)
+            entry.states = RandomStates(loader)
+
+    def iterator_created(self, loader, iterator):
+        entry = self._entry(loader)
+        if not entry.changed() or entry.proven is not None and entry.proven() is iterator:
+            return
+        entry.after_creation = SharedStates()
+        # On the iterator itself: it must keep its loader alive until the first batch, and no longer.
+        iterator.__dict__[_MARK] = (loader, entry)
+
+    def iterator_failed(self, loader, error):
+        """The iterator that the original settings give, or None if this loader was not changed."""
+        entry = self._entry(loader)
+        if not entry.changed():
+            return None
+        self._take_back(loader, entry, "its iterator could not be created (%s)" % plan.one_line(error))
+        if entry.states is not None:
+            entry.states.restore()
+        iterator = loader._get_iterator()
+        if loader.persistent_workers and loader.num_workers > 0:
+            loader._iterator = iterator
+        return iterator
+
+    def first_batch(self, iterator, next_data):
+        loader, entry = iterator.__dict__[_MARK]
+        failure = self._try_first(iterator, next_data, entry)
+        if failure.why is None:
+            return failure.data
+        drawn_since = None if entry.after_creation.unchanged() else SharedStates()
+        self._take_back(loader, entry, failure.why)
+        entry.states.restore()
+        turn_back(iterator, loader)
+        if drawn_since is not None:
+            drawn_since.restore()  # the script drew between iter() and the first batch: its numbers are used up
+        return iterator._next_data()
+
+    def _try_first(self, iterator, next_data, entry):
+        limit, users_limit = self._limit(entry), iterator._timeout
+        multi = hasattr(iterator, "_workers")
+        if multi and users_limit == 0:
+            iterator._timeout = limit
+        try:
+            data = next_data()
+        except StopIteration:
+            self._prove(iterator, entry, users_limit)
+            raise
+        except Exception as error:
+            if not multi and not plan.raised_while_pinning(error):
+                self._prove(iterator, entry, users_limit)
+                raise  # the samples were made by the script's own process, as ever: the error is the script's
+            timed_out = multi and "timed out after" in str(error)
+            return _First(None, "no first batch came within %.0f s" % limit if timed_out
+                          else "its first batch failed (%s)" % plan.one_line(error))
+        self._prove(iterator, entry, users_limit)
+        return _First(data, None)
+
+    def _limit(self, entry):
+        least = self._options.get("first_batch_timeout_s", _FIRST_BATCH_SECONDS)
+        return max(least, 10 * (entry.decision.first_batch_seconds or 0.0))
+
+    @staticmethod
+    def _prove(iterator, entry, timeout):
+        iterator._timeout = timeout
+        iterator.__dict__.pop(_MARK, None)
+        entry.proven = weakref.ref(iterator)
+
+    # records
+
+    def _take_back(self, loader, entry, why):
+        entry.taken_back = True
+        before, after = entry.decision.before, entry.decision.after
+        entry.decision.put_back(loader)
+        for name in before._fields:
+            if getattr(before, name) != getattr(after, name):
+                self._emit(loader=entry.number, setting=name, before=getattr(before, name),
+                           after=getattr(after, name), applied=2, why=why)
+
+    def _report(self, entry):
+        before, after = entry.decision.before, entry.decision.after
+        for name, why in entry.decision.reasons.items():
+            old, new = getattr(before, name), getattr(after, name)
+            self._emit(loader=entry.number, setting=name, before=old, after=new, applied=int(old != new), why=why)
+
+
+class _First:
+    def __init__(self, data, why):
+        self.data = data
+        self.why = why
+
+
+class _Loader:
+    """What is known of one loader: the decision on it and, while an iterator is being tried, how to undo it."""
+
+    def __init__(self, decided=False):
+        self.decided = decided
+        self.decision = None
+        self.number = 0
+        self.states = None
+        self.after_creation = None
+        self.dataset_state = None
+        self.proven = None
+        self.taken_back = False
+
+    def changed(self):
+        return self.decision is not None and self.decision.before != self.decision.after and not self.taken_back
+
+
+_fixer = None
+
+
+def start(emit):
+    """Reads FULLBORE_FIX; to be called once per process before the first DataLoader."""
+    global _fixer
+    path = os.environ.get("FULLBORE_FIX")
+    if not path:
+        return
+    try:
+        with open(path, encoding="utf-8") as file:
+            _fixer = Fixer(json.load(file), emit)
+    except (OSError, ValueError):
+        _fixer = None
+
+
+def stop():
+    """No further loader is changed; those that were keep their settings."""
+    global _fixer
+    _fixer = None
+
+
+def adjust(arguments, location):
+    """Arguments of DataLoader.__init__ to replace."""
+    return _guarded({}, "adjust", arguments, location)
+
+
+def loader_built(loader, loader_id):
+    _guarded(None, "loader_built", loader, loader_id)
+
+
+def iterator_begin(loader):
+    _guarded(None, "iterator_begin", loader)
+
+
+def iterator_created(loader, iterator):
+    _guarded(None, "iterator_created", loader, iterator)
+
+
+def iterator_failed(loader, error):
+    """A replacement for an iterator that a changed loader could not create, or None. Raises as the unchanged one."""
+    return _fixer.iterator_failed(loader, error) if _fixer is not None else None
+
+
+def guards(iterator):
+    """True if `iterator` belongs to a changed loader and has not given its first batch yet."""
+    return _fixer is not None and _MARK in iterator.__dict__
+
+
+def first_batch(iterator, next_data):
+    """The first batch: from `next_data`, or from the original settings if that fails or takes too long."""
+    return _fixer.first_batch(iterator, next_data)
+
+
+def _guarded(otherwise, name, *arguments):
+    if _fixer is None:
+        return otherwise
+    try:
+        return getattr(_fixer, name)(*arguments)
+    except Exception:
+        return otherwise

@@ -425,3 +425,32 @@ def test_after_a_take_back_the_loader_reads_as_the_script_made_it(tmp_path):
         next(iterator)
     assert {name: vars(loader)[name] for name in untouched} == untouched
     assert type(iterator).__name__ == "_SingleProcessDataLoaderIter"
+
+
+@pytest.mark.parametrize("sampling", [
+    dict(batch_size=8, sampler=torch.utils.data.SubsetRandomSampler(range(0, 512, 2))),
+    dict(batch_size=8, sampler=list(range(0, 512, 2))),
+    dict(batch_sampler=[list(range(i, i + 16, 2)) for i in range(0, 512, 16)]),
+])
+def test_samplers_of_every_kind_are_followed(tmp_path, sampling):
+    class EvenOnly(QuickEach):
+        def __getitem__(self, index):
+            if index % 2:
+                raise KeyError(index)
+            return super().__getitem__(index)
+    with fixing(tmp_path) as records:
+        loader = DataLoader(EvenOnly(), **sampling)
+        assert sorted(torch.cat(list(loader)).tolist()) == list(range(0, 512, 2))
+    assert of(records, "num_workers") == [(0, 2, 1)]
+
+
+def test_a_loader_dropped_before_its_first_batch_leaves_no_worker(tmp_path):
+    import gc
+    import multiprocessing
+    with fixing(tmp_path):
+        iterator = iter(DataLoader(Slow(), batch_size=8))
+        pids = {child.pid for child in multiprocessing.active_children()}
+        assert pids
+        del iterator
+        gc.collect()
+        assert not pids & {child.pid for child in multiprocessing.active_children()}

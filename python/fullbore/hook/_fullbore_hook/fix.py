@@ -101,6 +101,8 @@ class Fixer:
         entry = self._entry(loader)
         if not entry.changed() or entry.proven is not None and entry.proven() is iterator:
             return
+        if type(iterator).__module__ != "torch.utils.data.dataloader":
+            return  # of a kind that could not be turned back
         entry.after_creation = SharedStates()
         # On the iterator itself: it must keep its loader alive until the first batch, and no longer.
         iterator.__dict__[_MARK] = (loader, entry)

@@ -12,7 +12,7 @@ from .choose import Limits, Settings, choose, worker_cap, START_SECONDS
 
 _CONTEXT = "_DataLoader__multiprocessing_context"
 # Samplers that draw all their random numbers when they are started: looking further ahead changes no draw.
-_PRIVATE_INDICES = ("SequentialSampler", "RandomSampler", "DistributedSampler")
+_PRIVATE_INDICES = ("SequentialSampler", "RandomSampler", "DistributedSampler", "_InfiniteConstantSampler")
 
 
 class View(NamedTuple):
@@ -60,12 +60,12 @@ class Decision(NamedTuple):
 
 
 def from_loader(loader):
+    index_sampler, batch_size = _indices(loader.batch_sampler, loader.sampler, loader.batch_size)
     names = ("num_workers", "prefetch_factor", "persistent_workers", "pin_memory", _CONTEXT)
     return View(
         settings=_settings(loader.num_workers, loader.prefetch_factor, loader.persistent_workers, loader.pin_memory),
-        dataset=loader.dataset, iterable=_is_iterable(loader.dataset), index_sampler=_indices(
-            loader.batch_sampler if loader.batch_sampler is not None else loader.sampler),
-        batch_size=loader.batch_size, auto_collation=loader.batch_sampler is not None or loader.batch_size is not None,
+        dataset=loader.dataset, iterable=_is_iterable(loader.dataset), index_sampler=index_sampler,
+        batch_size=batch_size, auto_collation=loader.batch_sampler is not None or loader.batch_size is not None,
         drop_last=loader.drop_last, collate=loader.collate_fn, worker_init=loader.worker_init_fn,
         context=loader.__dict__.get(_CONTEXT), loader_type=type(loader),
         kept={name: loader.__dict__[name] for name in names if name in loader.__dict__})
@@ -78,13 +78,14 @@ def from_arguments(arguments):
     kept = settings._asdict()
     kept["prefetch_factor"] = prefetch if workers == 0 else settings.prefetch_factor
     kept[_CONTEXT] = get("multiprocessing_context")
-    sampler = get("batch_sampler") if get("batch_sampler") is not None else get("sampler")
     whole = get("batch_sampler") is not None
+    given = None if whole else get("batch_size", 1)
+    index_sampler, batch_size = _indices(get("batch_sampler"), get("sampler"), given)
     return View(settings=settings, dataset=get("dataset"), iterable=_is_iterable(get("dataset")),
-                index_sampler=_indices(sampler), batch_size=None if whole else get("batch_size", 1),
-                auto_collation=whole or get("batch_size", 1) is not None, drop_last=get("drop_last", False),
+                index_sampler=index_sampler, batch_size=batch_size,
+                auto_collation=whole or given is not None, drop_last=get("drop_last", False),
                 collate=get("collate_fn") or _default_collate(), worker_init=get("worker_init_fn"),
-                context=get("multiprocessing_context"), loader_type=type(get("self")), kept=kept)
+                context=get("multiprocessing_context"), loader_type=type(get("self")) if "self" in arguments else None, kept=kept)
 
 
 def _settings(workers, prefetch, persistent, pin):
@@ -236,10 +237,17 @@ def _is_iterable(dataset):
     return isinstance(dataset, sys.modules["torch.utils.data"].IterableDataset)
 
 
-def _indices(sampler):
-    """None if indices may be drawn from range(len(dataset)) instead of asking this sampler."""
-    inner = getattr(sampler, "sampler", sampler) if _is_torchs(sampler, ("BatchSampler",)) else sampler
-    return None if sampler is None or _is_torchs(inner, _PRIVATE_INDICES + ("_InfiniteConstantSampler",)) else sampler
+def _indices(batch_sampler, sampler, batch_size):
+    """(index sampler, batch size). The sampler is None if indices may be drawn from range(len(dataset)) instead of
+    asking it; the size is None if the index sampler yields whole batches."""
+    if batch_sampler is not None and not _is_torchs(batch_sampler, ("BatchSampler",)):
+        return batch_sampler, None
+    inner, size = sampler, batch_size
+    if batch_sampler is not None:
+        inner, size = batch_sampler.sampler, batch_sampler.batch_size
+    if inner is None or _is_torchs(inner, _PRIVATE_INDICES):
+        return None, size
+    return (inner, size) if batch_sampler is None else (batch_sampler, None)
 
 
 def _is_torchs(sampler, names):

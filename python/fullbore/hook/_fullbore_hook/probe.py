@@ -4,6 +4,7 @@ Never in the training process: one `dataset[0]` there may open a file whose offs
 child's output is thrown away, its random draws and everything it opens end with it, and it is killed at the limit.
 """
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -29,8 +30,8 @@ class Work(NamedTuple):
     """What a loader does for one batch."""
     dataset: Any
     iterable: bool
-    indices: Any                 # the loader's index sampler; None: draw from range(len(dataset))
-    batch_size: Optional[int]    # None: `indices` yields whole batches
+    indices: Any                 # a sampler to ask; None: draw from range(len(dataset))
+    batch_size: Optional[int]    # None: `indices` yields whole batches, otherwise single indices
     collate: Any
     start_method: str
     sent: tuple = ()             # what a spawned worker receives by pickle
@@ -190,8 +191,11 @@ def _batches(work):
         for _ in range(_MOST_BATCHES):
             yield [draw.randrange(length) for _ in range(min(work.batch_size, length))]
     else:
-        for _, drawn in zip(range(_MOST_BATCHES), work.indices):
-            yield list(drawn)
+        drawn = iter(work.indices)
+        for _ in range(_MOST_BATCHES):
+            batch = list(next(drawn, ())) if work.batch_size is None else list(itertools.islice(drawn, work.batch_size))
+            if batch:
+                yield batch
 
 
 def _makers(work, batch):
@@ -207,9 +211,9 @@ def _makers(work, batch):
 
 def _pass_length(work):
     try:
-        if work.indices is not None:
+        if work.indices is not None and work.batch_size is None:
             return len(work.indices)
-        return -(-len(work.dataset) // work.batch_size)
+        return -(-len(work.dataset if work.indices is None else work.indices) // work.batch_size)
     except Exception:
         return None
 

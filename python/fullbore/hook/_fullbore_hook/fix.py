@@ -45,16 +45,21 @@ class Fixer:
         return entry.decision.arguments(arguments)
 
     def loader_built(self, loader, loader_id):
-        entry = _Loader()
-        while self._pending:
-            dataset, pending = self._pending.pop()
-            if dataset is loader.dataset:
-                entry = pending
-                break
+        entry = self._take_pending(loader.dataset) or _Loader()
         entry.number = loader_id
         if entry.decision is not None:
+            entry.decision.apply(loader)  # again, for what is no argument in every torch
             self._report(entry)
         self._remember(loader, entry)
+
+    def _take_pending(self, dataset):
+        """The entry of the innermost construction that got this dataset. Those whose __init__ raised stay behind."""
+        for index in range(len(self._pending) - 1, -1, -1):
+            if self._pending[index][0] is dataset:
+                entry = self._pending.pop(index)[1]
+                del self._pending[:-8]
+                return entry
+        return None
 
     def _advice(self, place, ordinal):
         for loader in self._options.get("loaders", ()):

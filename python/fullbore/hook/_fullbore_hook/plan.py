@@ -47,11 +47,9 @@ class Decision(NamedTuple):
                 loader.__dict__[_CONTEXT] = self.context
 
     def arguments(self, present):
-        changed = {name: value for name, value in self.after._asdict().items()
-                   if value != getattr(self.before, name) and name in present}
-        if self.context is not None and changed:
-            changed["multiprocessing_context"] = self.context
-        return changed
+        """What DataLoader.__init__ is to be given instead, of the names that it has here."""
+        return {name: value for name, value in self.after._asdict().items()
+                if value != getattr(self.before, name) and name in present}
 
     def put_back(self, loader):
         loader.__dict__.update(self.kept)

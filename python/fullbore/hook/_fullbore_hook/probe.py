@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import re
+import resource
 import select
 import signal
 import sys
@@ -234,12 +235,9 @@ def tensor_bytes(batch, depth=6):
 
 
 def _own_bytes():
-    """Memory that this process shares with no other: what a forked worker adds to the machine."""
-    try:
-        with open("/proc/self/smaps_rollup") as file:
-            return 1024 * sum(int(line.split()[1]) for line in file if line.startswith("Private_"))
-    except (OSError, ValueError):
-        return 0
+    """Memory that this process copied or allocated for itself since the fork, from its page faults: what a forked
+    worker adds to the machine. /proc/self/smaps_rollup would walk all pages of a large parent."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt * resource.getpagesize()
 
 
 class _Counter:

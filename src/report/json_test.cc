@@ -11,7 +11,9 @@
 namespace fullbore::report {
 namespace {
 
-nlohmann::json parsed(const diagnose::Diagnosis& d) { return nlohmann::json::parse(to_json(d)); }
+nlohmann::json parsed(const diagnose::Diagnosis& d) {
+  return nlohmann::json::parse(to_json(d));
+}
 
 nlohmann::json schema() {
   std::ifstream file(FULLBORE_SOURCE_DIR "/docs/report.schema.json");

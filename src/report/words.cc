@@ -12,7 +12,7 @@ std::string with_thousands(std::string digits) {
   std::size_t end = digits.find('.');
   if (end == std::string::npos) end = digits.size();
   const std::size_t begin = digits.starts_with('-') ? 1 : 0;
-  for (std::size_t at = end; at > begin + 3;) digits.insert(at -= 3, ",");
+  for (std::size_t at = end; at > begin + 3;) digits.insert(at -= 3, 1, ',');
   return digits;
 }
 

@@ -1,0 +1,70 @@
+"""Where the discovery of the user's code starts: the functions of a dataset or collate object, found without calling it."""
+
+import functools
+import types
+
+from . import codes, stages
+
+_DATASET_METHODS = ("__getitem__", "__getitems__", "__iter__", "__next__")
+_DEEPEST = 3
+_MOST_INNER = 8
+
+
+def functions(target, where):
+    """Python functions that a call of the dataset, or of the collate function, will enter."""
+    found = {}
+    if where == stages.DATASET:
+        _of_dataset(target, found, 0)
+    else:
+        _of_callable(target, found)
+    return list(found.values())
+
+
+def _add(function, found):
+    if type(function) is types.FunctionType:
+        found[function.__code__] = function
+
+
+def _of_dataset(dataset, found, depth):
+    kind = type(dataset)
+    for name in _DATASET_METHODS:
+        _add(codes.function_of(kind, name), found)
+    _of_class(kind, found)
+    if depth >= _DEEPEST:
+        return
+    for value in _inner(dataset):
+        if any(codes.function_of(type(value), name) for name in _DATASET_METHODS[:3]):
+            _of_dataset(value, found, depth + 1)
+
+
+def _of_class(kind, found):
+    """All methods that the user wrote in this class: properties and operators make no call event."""
+    for base in kind.__mro__:
+        for value in list(base.__dict__.values()):
+            value = getattr(value, "__func__", value) if isinstance(value, (staticmethod, classmethod)) else value
+            value = value.fget if type(value) is property else value
+            if type(value) is types.FunctionType and codes.is_user_function(value.__code__, value.__module__):
+                _add(value, found)
+
+
+def _inner(target):
+    """Objects held by a wrapper (Subset, ConcatDataset, the user's own), read from its dictionary only."""
+    try:
+        values = list(object.__getattribute__(target, "__dict__").values())
+    except AttributeError:
+        return []
+    inner = []
+    for value in values[:64]:
+        inner.extend(value[:_MOST_INNER] if type(value) in (list, tuple) else (value,))
+    return [value for value in inner if type(value).__module__ != "builtins"][:64]
+
+
+def _of_callable(target, found):
+    while type(target) is functools.partial:
+        target = target.func
+    target = getattr(target, "__func__", target) if type(target) is types.MethodType else target
+    if type(target) is types.FunctionType:
+        _add(target, found)
+    else:
+        _add(codes.function_of(type(target), "__call__"), found)
+        _of_class(type(target), found)

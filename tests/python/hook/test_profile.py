@@ -1,0 +1,399 @@
+"""Lines and callees of real loops and datasets, on whichever tier this Python has."""
+
+import os
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+from profile_support import Loader, Numbers, Rows, burn, line_of, profile
+
+LOOP, DATASET, COLLATE = 0, 1, 2
+OPEN, READ, USER_CODE, WAIT, PAUSE = 1, 2, 8, 16, 20
+MONITORING = hasattr(sys, "monitoring")
+
+
+class ProfileTest(unittest.TestCase):
+    def setUp(self):
+        self.rows = Rows()
+        self.start()
+        self.addCleanup(profile.stop)
+
+    def start(self, clock=time.thread_time_ns):
+        """On the thread's CPU time: a busy machine does not change the shares."""
+        profile.stop()
+        profile.start(self.rows, clock)
+
+    def tearDown(self):
+        self.assertEqual(profile.why_not(), "")
+        self.assertIsNone(sys.gettrace())
+        self.assertIsNone(sys.getprofile())
+
+
+class Loop(ProfileTest):
+    def test_lines_of_the_running_loop_get_their_shares(self):
+        def train():
+            for _batch in Loader(Numbers(), 12):
+                burn(1)  # short
+                burn(3)  # long
+
+        train()
+        short = self.rows.share(LOOP, line_of(train, "# short"))
+        long = self.rows.share(LOOP, line_of(train, "# long"))
+        self.assertTrue(0.12 < short < 0.4, short)
+        self.assertTrue(0.5 < long < 0.88, long)
+
+    def test_the_wait_belongs_to_the_line_of_the_loop(self):
+        class Slow:
+            def __getitem__(self, index):
+                return burn(1)
+
+        def train():
+            for _batch in Loader(Slow(), 12, batch_size=3):  # wait
+                burn(1)
+
+        train()
+        line = line_of(train, "# wait")
+        self.assertTrue(0.55 < self.rows.share(LOOP, line, "next") < 0.9, self.rows.rows)
+        self.assertEqual(self.rows.stage(LOOP, line), {WAIT})
+
+    def test_a_function_that_the_loop_calls_shows_its_own_lines(self):
+        def step():
+            burn(2)  # inner
+
+        def train():
+            for _batch in Loader(Numbers(), 12):
+                burn(1)
+                step()  # call
+
+        train()
+        self.assertGreater(self.rows.share(LOOP, line_of(step, "# inner")), 0.45)
+        self.assertLess(self.rows.share(LOOP, line_of(train, "# call")), 0.1)
+
+    def test_a_generator_around_the_loader_and_its_consumer_both_show_lines(self):
+        def log_every(loader):
+            for batch in loader:
+                burn(1)  # before
+                yield batch
+                burn(1)  # after
+
+        def train():
+            for _batch in log_every(Loader(Numbers(), 12)):
+                burn(2)  # body
+
+        train()
+        self.assertGreater(self.rows.share(LOOP, line_of(train, "# body")), 0.3)
+        self.assertGreater(self.rows.share(LOOP, line_of(log_every, "# before")), 0.12)
+        self.assertGreater(self.rows.share(LOOP, line_of(log_every, "# after")), 0.12)
+
+    def test_a_module_level_loop(self):
+        path = os.path.join(tempfile.mkdtemp(), "script.py")
+        source = "for batch in loader:\n    burn(1)\n    burn(3)\n"
+        with open(path, "w") as file:
+            file.write(source)
+        exec(compile(source, path, "exec"), {"loader": Loader(Numbers(), 12), "burn": burn, "__name__": "__main__"})
+        self.assertGreater(self.rows.share(LOOP, 3), 0.5)
+        self.assertTrue(0.1 < self.rows.share(LOOP, 2) < 0.4)
+
+    def test_a_sleep_in_the_loop_is_a_pause(self):
+        self.start(time.monotonic_ns)
+
+        def train():
+            for _batch in Loader(Numbers(), 8):
+                time.sleep(0.002)  # sleep
+
+        train()
+        line = line_of(train, "# sleep")
+        self.assertGreater(self.rows.share(LOOP, line, "time.sleep"), 0.7)
+        self.assertEqual(self.rows.stage(LOOP, line), {PAUSE})
+
+    def test_an_exception_of_the_loop_body_passes_and_the_next_loop_is_timed(self):
+        def step(batch, number):
+            burn(1)
+            if number == 3:  # in a traced iteration
+                raise KeyError("mine")
+
+        def train():
+            for number, batch in enumerate(Loader(Numbers(), 12)):
+                step(batch, number)
+
+        names = []
+        try:
+            train()
+        except KeyError as error:
+            traceback = error.__traceback__
+        while traceback is not None:
+            names.append(traceback.tb_frame.f_code.co_name)
+            traceback = traceback.tb_next
+        self.assertEqual(names[-2:], ["train", "step"])
+        self.assertIsNone(sys.gettrace())
+        self.start()
+
+        def again():
+            for _batch in Loader(Numbers(), 12):
+                burn(1)  # again
+
+        again()
+        self.assertGreater(self.rows.share(LOOP, line_of(again, "# again")), 0.5)
+
+    def test_what_comes_after_the_last_batch_is_no_iteration(self):
+        def train():
+            for _batch in Loader(Numbers(), 4):
+                burn(1)
+            burn(20)  # evaluation
+
+        train()
+        profile.flush(1, True)
+        self.assertEqual(self.rows.share(LOOP, line_of(train, "# evaluation")), 0)
+
+    def test_next_in_another_thread_than_the_first_is_left_alone(self):
+        def train():
+            for _batch in Loader(Numbers(), 6):
+                burn(1)  # main
+
+        def other():
+            for _batch in Loader(Numbers(), 6):
+                burn(1)  # other
+
+        train()
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        self.assertGreater(self.rows.share(LOOP, line_of(train, "# main")), 0.5)
+        self.assertEqual(self.rows.share(LOOP, line_of(other, "# other")), 0)
+
+    @unittest.skipIf(MONITORING, "sys.monitoring does not slow an iteration")
+    def test_traced_iterations_are_reported_and_few(self):
+        loader = Loader(Numbers(), 40)
+        for _batch in loader:
+            burn(1)
+        self.assertIn(True, loader.traced[:6])
+        self.assertLess(sum(loader.traced), 10)
+
+
+class Dataset(ProfileTest):
+    def test_lines_of_the_dataset_get_their_shares(self):
+        class Images:
+            def __getitem__(self, index):
+                burn(1)  # read
+                return self.decode()
+
+            def decode(self):
+                return burn(3)  # decode
+
+        for _batch in Loader(Images(), 6):
+            pass
+        short = self.rows.share(DATASET, line_of(Images, "# read"))
+        long = self.rows.share(DATASET, line_of(Images, "# decode"))
+        self.assertTrue(0.12 < short < 0.4, short)
+        self.assertTrue(0.5 < long < 0.88, long)
+
+    def test_files_are_opened_and_read_and_their_folder_is_named(self):
+        path = os.path.join(tempfile.mkdtemp(), "sample.bin")
+        with open(path, "wb") as file:
+            file.write(bytes(4 << 20))
+
+        class Files:
+            def __getitem__(self, index):
+                with open(path, "rb") as file:  # open
+                    return len(file.read())  # read
+
+        for _batch in Loader(Files(), 6):
+            pass
+        self.assertIn(OPEN, self.rows.stage(DATASET, line_of(Files, "# open"), "open"))
+        self.assertEqual(self.rows.stage(DATASET, line_of(Files, "# read")), {READ})
+        self.assertGreater(self.rows.share(DATASET, line_of(Files, "# read")), 0.5)
+        self.assertEqual(self.rows.paths, [path])
+
+    def test_recursion_and_comprehensions_count_once(self):
+        class Tree:
+            def __getitem__(self, index):
+                return self.walk(5) + sum([self.leaf() for _ in range(3)])  # leaves
+
+            def walk(self, depth):
+                burn(1)  # walk
+                return 0 if depth == 1 else self.walk(depth - 1)
+
+            def leaf(self):
+                burn(1)
+                return 1
+
+        for _batch in Loader(Tree(), 4, batch_size=3):
+            pass
+        self.assertTrue(0.45 < self.rows.share(DATASET, line_of(Tree, "# walk")) < 0.8)
+        for row in self.rows.rows:
+            self.assertLessEqual(row[7], row[8])
+
+    def test_a_generator_dataset_resumed_for_each_sample(self):
+        def samples():
+            while True:
+                burn(1)  # one
+                yield 1
+                burn(3)  # two
+                yield 2
+
+        class Stream:
+            def __init__(self):
+                self.iterator = None
+
+            def __iter__(self):
+                return samples()
+
+            def __getitem__(self, index):
+                if self.iterator is None:
+                    self.iterator = iter(self)
+                return next(self.iterator)
+
+        for _batch in Loader(Stream(), 8):
+            pass
+        if not MONITORING:
+            self.assertGreater(self.rows.share(DATASET, line_of(samples, "# two")), 0.4)
+        self.assertTrue(any(row[0] == DATASET for row in self.rows.rows))
+
+    def test_an_exception_of_the_dataset_is_the_users_own(self):
+        class Broken:
+            def __getitem__(self, index):
+                try:
+                    self.fail(index)
+                except ValueError:
+                    burn(1)  # handled
+                return index
+
+            def fail(self, index):
+                raise ValueError(index)
+
+        for _batch in Loader(Broken(), 6):
+            pass
+        self.assertGreater(self.rows.share(DATASET, line_of(Broken, "# handled")), 0.5)
+
+    def test_the_collate_function_has_its_own_account(self):
+        def collate(samples):
+            burn(1)  # first
+            burn(2)  # second
+            return samples
+
+        for _batch in Loader(Numbers(), 12, collate=collate):
+            pass
+        self.assertTrue(0.4 < self.rows.share(COLLATE, line_of(collate, "# second")) < 0.85)
+
+    def test_threads_of_the_dataset_are_not_followed(self):
+        class Pool:
+            def __getitem__(self, index):
+                thread = threading.Thread(target=self.work)
+                thread.start()
+                thread.join()  # join
+                return index
+
+            def work(self):
+                burn(2)  # thread
+
+        for _batch in Loader(Pool(), 6):
+            pass
+        self.assertEqual(self.rows.share(DATASET, line_of(Pool, "# thread")), 0)
+
+    def test_a_loader_inside_the_dataset_is_part_of_the_sample(self):
+        class Nested:
+            def __getitem__(self, index):
+                return [batch for batch in Loader(Numbers(), 2)] + [burn(10)]  # nested
+
+        for _batch in Loader(Nested(), 6):
+            pass
+        self.assertGreater(self.rows.share(DATASET, line_of(Nested, "# nested")), 0.5)
+
+
+class Manners(unittest.TestCase):
+    def tearDown(self):
+        profile.stop()
+
+    def train(self, body):
+        for number, _batch in enumerate(Loader(Numbers(), 12)):
+            body(number)
+
+    def test_nothing_happens_before_start(self):
+        self.train(lambda number: burn(1))
+        self.assertEqual(profile.tier(), "")
+        self.assertTrue(profile.why_not())
+
+    @unittest.skipIf(MONITORING, "sys.monitoring does not meet sys.settrace")
+    def test_another_tracer_is_left_in_place_and_named(self):
+        def tracer(frame, event, arg):
+            return None
+
+        profile.start(Rows())
+        sys.settrace(tracer)
+        try:
+            self.train(lambda number: burn(1))
+            self.assertIs(sys.gettrace(), tracer)
+            self.assertIn("tracer", profile.why_not())
+        finally:
+            sys.settrace(None)
+
+    @unittest.skipIf(MONITORING, "sys.monitoring does not meet sys.settrace")
+    def test_a_tracer_that_the_user_sets_midway_stays(self):
+        def tracer(frame, event, arg):
+            return None
+
+        rows = Rows()
+        profile.start(rows)
+        try:
+            for number, _batch in enumerate(Loader(Numbers(), 8)):
+                if number == 2:
+                    sys.settrace(tracer)
+                    sys.setprofile(tracer)
+                if number > 2:
+                    self.assertIs(sys.gettrace(), tracer)
+                    self.assertIs(sys.getprofile(), tracer)
+        finally:
+            sys.settrace(None)
+            sys.setprofile(None)
+
+    def test_a_fault_of_ours_ends_line_timing_and_nothing_else(self):
+        class Failing(Rows):
+            def profile(self, *row):
+                raise OSError("ring gone")
+
+        profile.start(Failing())
+        # raised in this file, so not ours: as from a signal handler, it goes on its way
+        with self.assertRaises(OSError):
+            self.train(lambda number: burn(1))
+            profile.flush(1, True)
+
+    @unittest.skipUnless(MONITORING, "needs sys.monitoring")
+    def test_the_tool_id_is_given_back(self):
+        profile.start(Rows())
+        tools = [sys.monitoring.get_tool(tool) for tool in range(6)]
+        self.assertIn("fullbore", tools)
+        profile.stop()
+        self.assertNotIn("fullbore", [sys.monitoring.get_tool(tool) for tool in range(6)])
+
+    @unittest.skipUnless(MONITORING, "needs sys.monitoring")
+    def test_without_a_free_tool_id_lines_are_off_with_the_reason(self):
+        free = [tool for tool in range(6) if sys.monitoring.get_tool(tool) is None]
+        for tool in free:
+            sys.monitoring.use_tool_id(tool, "other")
+        try:
+            profile.start(Rows())
+            self.assertEqual(profile.tier(), "")
+            self.assertIn("taken", profile.why_not())
+        finally:
+            for tool in free:
+                sys.monitoring.free_tool_id(tool)
+
+    @unittest.skipUnless(hasattr(os, "fork"), "needs fork")
+    def test_a_child_forked_in_a_traced_iteration_is_not_traced(self):
+        profile.start(Rows())
+        status = []
+
+        def body(number):
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if sys.gettrace() is None and sys.getprofile() is None else 3)
+            status.append(os.waitpid(child, 0)[1])
+
+        self.train(body)
+        self.assertEqual(status, [0] * 12)
+
+
+if __name__ == "__main__":
+    unittest.main()

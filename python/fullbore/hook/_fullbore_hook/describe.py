@@ -2,15 +2,12 @@
 types, and in plain tensors. (len() of a map dataset is the exception; torch itself has just called it.)
 """
 
-import os
 import sys
-import time
 
-from . import abi, frames, records
+from . import abi, emit, frames, records
 
 _WRAPPED_DEEP = 5
 _LEAVES_COUNTED = 64
-_PATHS_KEPT = 3
 _DEFAULT_START = {"fork": records.FORK, "spawn": records.SPAWN, "forkserver": records.FORKSERVER}
 
 
@@ -23,7 +20,7 @@ def loader_record(loader, info):
     return records.loader(
         info.built_ns,
         info.number,
-        _flags(loader, iterable) | (records.FIXED if info.fixed else 0),
+        _flags(loader, iterable) | (records.FIXED if info.number in emit.fixed_loaders else 0),
         records.UNKNOWN if iterable else _length(dataset),
         records.UNKNOWN if iterable else _length(loader),
         records.known32(getattr(loader, "batch_size", None)),
@@ -95,7 +92,7 @@ def _user_dataset(dataset):
     inner = dataset
     for _ in range(_WRAPPED_DEEP):
         code = _maker_of(type(inner), False) or _maker_of(type(inner), True)
-        if code is not None and frames.is_user_code(code):
+        if code is not None and frames.is_user_code(code.co_filename):
             return inner
         inner = getattr(inner, "__dict__", {}).get("dataset")
         if inner is None:
@@ -123,32 +120,6 @@ def _function_name(function):
         return "%s.%s" % (function.__module__, function.__qualname__)
     inner = getattr(function, "func", None)  # functools.partial
     return _function_name(inner) if hasattr(inner, "__qualname__") else type_name(type(function))
-
-
-def write_data_paths(dataset):
-    """A few files or folders named in the dataset's attributes tell on which disk and mount the data lie."""
-    found = []
-    for _ in range(_WRAPPED_DEEP):
-        values = getattr(dataset, "__dict__", None)
-        if not isinstance(values, dict):
-            break
-        for value in list(values.values()):
-            path = _path_in(value)
-            if path and path not in found and len(found) < _PATHS_KEPT and os.path.exists(path):
-                found.append(path)
-        dataset = values.get("dataset")
-    for path in found:
-        abi.write(records.data_path(time.monotonic_ns(), abi.name(os.path.abspath(path))))
-
-
-def _path_in(value):
-    for _ in range(2):
-        if type(value) in (list, tuple) and value:
-            value = value[0]
-    if type(value) is str or type(value).__module__.startswith("pathlib"):
-        path = str(value)
-        return path if os.sep in path and len(path) < 4096 else None
-    return None
 
 
 def batch_size(data):

@@ -15,22 +15,18 @@ _NOTEBOOK = ("<ipython-input", "<stdin>")
 _known = {}
 
 
-def is_user_file(filename):
+def is_user_code(filename):
+    """True for a file of the user's: not in an installed package, in torch, in the standard library, or here."""
     known = _known.get(filename)
     if known is None:
         known = _known[filename] = _judge(filename)
     return known
 
 
-def is_user_code(code):
-    """True if the code object stands in a file of the user's: not in an installed package, the standard library or here."""
-    return is_user_file(code.co_filename)
-
-
 def is_user_frame(frame):
     # The program of `python -c` is "<string>", as is generated code, which has another module name.
     filename = frame.f_code.co_filename
-    return is_user_file(filename) or (filename == "<string>" and frame.f_globals.get("__name__") == "__main__")
+    return is_user_code(filename) or (filename == "<string>" and frame.f_globals.get("__name__") == "__main__")
 
 
 def _judge(filename):

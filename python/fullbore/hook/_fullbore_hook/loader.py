@@ -41,7 +41,7 @@ def _number(kind):
 class LoaderInfo:
     """What is kept of one DataLoader."""
 
-    __slots__ = ("ref", "number", "location", "built_ns", "iterations", "written", "fixed", "dataset_id")
+    __slots__ = ("ref", "number", "location", "built_ns", "iterations", "written", "dataset_id")
 
     def __init__(self):
         self.number = _number("loader")
@@ -49,7 +49,6 @@ class LoaderInfo:
         self.built_ns = _clock()
         self.iterations = 0
         self.written = False
-        self.fixed = False
         self.dataset_id = 0
 
 
@@ -69,7 +68,7 @@ def served_loader():
 class _Building:
     """Around DataLoader.__init__."""
 
-    __slots__ = ("loader", "location", "fixed")
+    __slots__ = ("loader",)
 
     def __init__(self, loader):
         self.loader = loader
@@ -91,7 +90,6 @@ class _Building:
         info = _weak_entry(_loaders, loader, LoaderInfo())
         info.location = _location(frame, loader)
         info.dataset_id = id(getattr(loader, "dataset", None))
-        info.fixed = here.__dict__.pop("fixed", False)
         fix.loader_built(loader, info.number)
 
 
@@ -130,18 +128,19 @@ class _Iterating:
 
     def __exit__(self, kind, error, traceback):
         here.iterating = self.outer
+        if isinstance(error, Exception):
+            # raises what the loader with its original settings raises
+            self.iterator = here.replacement = fix.iterator_failed(self.loader, error)
+        if self.iterator is None:
+            return False
         try:
-            if kind is not None:
-                here.replacement = fix.iterator_failed(self.loader, error) if isinstance(error, Exception) else None
-                return here.replacement is not None
             state = state_of(self.iterator, self.loader)
             state.begin(self)
-            fix.iterator_created(self.loader, self.iterator)
+            if error is None:
+                fix.iterator_created(self.loader, self.iterator)
         except Exception as failure:
             fail(failure)
-        finally:
-            self.loader = self.iterator = None
-        return False
+        return error is not None
 
 
 class IteratorState:
@@ -178,7 +177,6 @@ class IteratorState:
         if not info.written and loader is not None:
             info.written = True
             abi.write(describe.loader_record(loader, info))
-            describe.write_data_paths(getattr(loader, "dataset", None))
         workers = getattr(iterator, "_workers", None)
         abi.write(
             records.iterator(
@@ -323,13 +321,11 @@ class _Probe:
         given = dict(zip(names, values))
         mine = tuple(given[name] for name in targets)
         try:
-            here.fixed = False
             if environment.FIX:
                 loader = given.pop("self", None)
                 user, _ = frames.user_frame(sys._getframe(1).f_back)
                 location = frames.call_location(user, type(loader).__name__) if user else None
                 changes = fix.adjust(given, location) or {}
-                here.fixed = bool(changes)
                 mine = tuple(changes.get(name, value) for name, value in zip(targets, mine))
         except Exception as error:
             fail(error)

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 
-from . import abi, at_fork, environment, forks, part, records
+from . import abi, at_fork, emit, environment, forks, part, records
 
 
 class _Absent:
@@ -18,6 +18,7 @@ class _Absent:
 
 profile = part("profile") or _Absent()
 fix = (part("fix") if environment.FIX else None) or _Absent()
+fix.start(emit.fix)
 
 
 class _Here(threading.local):
@@ -48,7 +49,7 @@ def announce_trainer():
 def announce(role, worker=None, base_seed=None):
     """Writes the ProcessRecord, and starts the timing of source lines, which it names."""
     _announced.add(role)
-    profile.start()
+    profile.start(emit, role == records.WORKER)
     torch = sys.modules.get("torch")
     tier = profile.tier()
     if not tier:

@@ -9,7 +9,7 @@ import sys
 import time
 import weakref
 
-from . import abi, at_fork, fail, frames, records, rewrite
+from . import abi, at_fork, emit, fail, frames, records, rewrite
 from .guard import contexts, observes
 from .process import announce_trainer
 
@@ -19,7 +19,7 @@ _done = []
 _handles = []
 _optimizers = {}  # id(optimizer): (number, weak reference)
 _count = [0]
-_running = {}  # (thread-free) begin of: optimiser step by optimizer id, garbage collection, profiler
+_running = {}  # when it began: a step by id(optimizer), the garbage collection, torch.profiler
 
 
 def _forget():
@@ -136,16 +136,10 @@ class _Interval:
 
     def __exit__(self, kind, error, traceback):
         try:
-            _write_interval(self.kind, self.begin, _clock(), self.name, self.file, self.line, _size_of(self.path))
+            emit.interval(self.kind, self.begin, _clock(), self.name, self.file, self.line, _size_of(self.path))
         except Exception as failure:
             fail(failure)
         return False
-
-
-def _write_interval(kind, begin, end, name, file="", line=None, size=records.UNKNOWN):
-    abi.write(
-        records.interval(begin, end, kind, records.known32(line), abi.name(name), abi.name(file), size)
-    )
 
 
 def _size_of(path):
@@ -180,7 +174,7 @@ class _Probe:
     def profiler_stopping(self, profiler):
         begin = _running.pop("profiler", None)
         if begin is not None and abi.active():
-            _write_interval(records.PROFILER, begin, _clock(), "torch.profiler")
+            emit.interval(records.PROFILER, begin, _clock(), "torch.profiler")
 
     @observes
     def step_begins(self, arguments):
@@ -231,7 +225,7 @@ def _collected(phase, info):
             return
         begin, end = _running.pop("collection", None), _clock()
         if begin is not None and (info["generation"] == 2 or end - begin > _COLLECTION_WORTH_NS):
-            _write_interval(records.GARBAGE_COLLECTION, begin, end, "generation %d" % info["generation"])
+            emit.interval(records.GARBAGE_COLLECTION, begin, end, "generation %d" % info["generation"])
     except Exception as error:
         fail(error)
 

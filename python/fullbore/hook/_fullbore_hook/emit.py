@@ -1,19 +1,40 @@
-"""Writes what the line timing found as records."""
+"""The records that the other parts of the hook have to write: times of source lines, and what --fix did."""
 
 import time
 
 from . import abi, records
 
+fixed_loaders = set()
 
-class RecordEmit:
-    """The `emit` of profile.start() in a watched process."""
 
-    def profile(self, where, stage, file, line, name, count, windows, wall_ns, window_ns, loader):
-        abi.write(records.profile(time.monotonic_ns(), wall_ns, window_ns, loader, where, stage, line,
-                                  min(count, 0xFFFFFFFF), windows, abi.name(file), abi.name(name)))
+def profile(where, stage, file, line, name, count, windows, wall_ns, window_ns, loader):
+    abi.write(
+        records.profile(
+            time.monotonic_ns(),
+            wall_ns,
+            window_ns,
+            loader,
+            where,
+            stage,
+            records.known32(line),
+            count,
+            windows,
+            abi.name(file),
+            abi.name(name),
+        )
+    )
 
-    def interval(self, kind, begin_ns, end_ns, name, file, line):
-        abi.write(records.interval(begin_ns, end_ns, kind, line, abi.name(name), abi.name(file), records.UNKNOWN))
 
-    def data_path(self, path):
-        abi.write(records.data_path(time.monotonic_ns(), abi.name(path)))
+def data_path(path):
+    abi.write(records.data_path(time.monotonic_ns(), abi.name(path)))
+
+
+def interval(kind, begin, end, name, file="", line=None, size=records.UNKNOWN):
+    abi.write(records.interval(begin, end, kind, records.known32(line), abi.name(name), abi.name(file), size))
+
+
+def fix(loader, setting, before, after, applied, why):
+    if applied == 1:
+        fixed_loaders.add(loader)
+    values = [records.known(None if value is None else int(value)) for value in (before, after)]
+    abi.write(records.fix(time.monotonic_ns(), loader, applied, values[0], values[1], abi.name(setting), abi.name(why)))

@@ -268,7 +268,8 @@ class _Changer(ast.NodeTransformer):
     visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _inner
 
     def visit(self, node):
-        rule = self._rule_of(node) if isinstance(node, ast.expr) else None
+        reads = isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", None), (ast.Load, type(None)))
+        rule = self._rule_of(node) if reads else None
         node = super().visit(node)
         return node if rule is None else rule(node)
 

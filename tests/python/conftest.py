@@ -1,0 +1,38 @@
+"""What all Python tests need: the built package, and the interpreters that are installed."""
+
+import glob
+import os
+import shutil
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+@pytest.fixture(scope="session")
+def package():
+    """Folder of the built package: bin/fullbore, lib/libfullbore_record.so, hook/."""
+    named = os.environ.get("FULLBORE_PACKAGE")
+    found = [named] if named else glob.glob(os.path.join(ROOT, "build", "*", "fullbore"))
+    found = [folder for folder in found if os.path.exists(os.path.join(folder, "lib", "libfullbore_record.so"))]
+    if not found:
+        pytest.fail("no built package; run cmake --build --preset dev, or name one in FULLBORE_PACKAGE")
+    return max(found, key=os.path.getmtime)
+
+
+def interpreters():
+    """[(version, path or None)] of every Python that the hook is written for, where it is installed."""
+    found = []
+    for minor in range(8, 15):
+        version = "3.%d" % minor
+        inside = sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/%s.*/bin/python" % version)))
+        found.append((version, inside[-1] if inside else shutil.which("python" + version)))
+    return found
+
+
+@pytest.fixture(params=interpreters(), ids=lambda found: found[0])
+def bare_python(request):
+    version, path = request.param
+    if path is None:
+        pytest.skip("Python %s is not installed" % version)
+    return path

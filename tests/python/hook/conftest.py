@@ -1,0 +1,78 @@
+"""Runs a script twice, alone and with the hook, and reads what the hook recorded."""
+
+import collections
+import os
+import subprocess
+import sys
+
+import pytest
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, TESTS)
+import rings  # noqa: E402
+
+STANDIN = os.path.join(TESTS, "standin")
+Watched = collections.namedtuple("Watched", "code out err records")
+
+
+class Bench:
+    """A folder with a script, and the two ways to run it."""
+
+    def __init__(self, folder, package):
+        self.folder = folder
+        self.package = package
+
+    def write(self, text, name="train.py"):
+        path = self.folder / name
+        path.write_text(text)
+        return str(path)
+
+    def _run(self, command, environment, search, stdin=None):
+        env = {key: value for key, value in os.environ.items() if not key.startswith(("FULLBORE_", "PYTHON"))}
+        env.update(environment)
+        if search:
+            env["PYTHONPATH"] = os.pathsep.join(search)
+        done = subprocess.run(command, cwd=str(self.folder), env=env, capture_output=True, text=True, timeout=120)
+        return done
+
+    def alone(self, *command, path=(), env=None):
+        return self._run(command, env or {}, list(path))
+
+    def watched(self, *command, path=(), env=None):
+        folder = self.folder / "rings"
+        folder.mkdir(exist_ok=True)
+        for old in folder.iterdir():
+            old.unlink()
+        hook = os.path.join(self.package, "hook")
+        environment = {
+            "FULLBORE_RINGS": str(folder),
+            "FULLBORE_RECORD_LIB": os.path.join(self.package, "lib", "libfullbore_record.so"),
+            "FULLBORE_HOOK": hook,
+            "FULLBORE_RING_BYTES": str(1 << 22),
+        }
+        environment.update(env or {})
+        done = self._run(command, environment, [hook] + list(path))
+        return Watched(done.returncode, done.stdout, done.stderr, rings.read(folder))
+
+    def both(self, *command, path=(), env=None):
+        """Runs it both ways and asserts that nobody could tell from outside; returns the watched one."""
+        alone = self.alone(*command, path=path, env=env)
+        watched = self.watched(*command, path=path, env=env)
+        assert (watched.code, watched.out, watched.err) == (alone.returncode, alone.stdout, alone.stderr)
+        return watched
+
+
+@pytest.fixture
+def bench(tmp_path, package):
+    return Bench(tmp_path, package)
+
+
+def has_torch():
+    return subprocess.run([sys.executable, "-c", "import torch"], capture_output=True).returncode == 0
+
+
+@pytest.fixture(scope="session")
+def torch_python():
+    if not has_torch():
+        pytest.skip("torch is not installed for this Python")
+    return sys.executable

@@ -1,0 +1,2 @@
+def pin_memory(data, device=None):
+    return data

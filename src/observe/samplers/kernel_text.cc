@@ -73,7 +73,9 @@ std::optional<std::vector<int>> allowed_cpus(std::string_view status) {
   return cpu_list(status.substr(begin, status.find('\n', begin) - begin));
 }
 
-std::string_view last_component(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+std::string_view last_component(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
 
 std::string proc_path(std::uint32_t pid, std::string_view name) {
   std::string path = "/proc/";

@@ -12,7 +12,8 @@ using testing::Optional;
 TEST(KernelTextTest, ANumberIsTheWholeText) {
   EXPECT_THAT(number("42"), Optional(42u));
   EXPECT_THAT(number<std::int64_t>("-1"), Optional(-1));
-  for (const char* text : {"", "max", "12x", " 12", "-1", "99999999999999999999999"}) EXPECT_FALSE(number(text)) << text;
+  for (const char* text : {"", "max", "12x", " 12", "-1", "99999999999999999999999"})
+    EXPECT_FALSE(number(text)) << text;
 }
 
 TEST(KernelTextTest, FieldsAreSplitAtAnyBlanks) {
@@ -38,7 +39,8 @@ TEST(KernelTextTest, AKeyIsAWholeWordAtTheStartOfALine) {
 
 TEST(KernelTextTest, ACpuListIsExpanded) {
   EXPECT_THAT(cpu_list("0-2,8\n"), Optional(ElementsAre(0, 1, 2, 8)));
-  for (const char* text : {"", "\n", "a", "3-1", "0-", "-4", "0-99999999", "0,,1"}) EXPECT_FALSE(cpu_list(text)) << text;
+  for (const char* text : {"", "\n", "a", "3-1", "0-", "-4", "0-99999999", "0,,1"})
+    EXPECT_FALSE(cpu_list(text)) << text;
 }
 
 TEST(KernelTextTest, AllowedCpusComeFromTheListLine) {

@@ -12,11 +12,12 @@ using testing::IsEmpty;
 using testing::Optional;
 
 TEST(MemoryTest, SizesAreBytesAndPagesAreConverted) {
-  base::InMemoryFiles files(Texts{{"/proc/meminfo",
-                              "MemTotal:       24683652 kB\nMemAvailable:   24209812 kB\nCached:           566948 kB\n"
-                              "SwapCached:            9 kB\nSwapTotal:             0 kB\nSwapFree:              0 kB\n"
-                              "Dirty:             26904 kB\nCommitted_AS:     429760 kB\n"},
-                             {"/proc/vmstat", "workingset_refault_file 204542\npswpin 3\npswpout 0\npgmajfault 1319\n"}});
+  base::InMemoryFiles files(
+      Texts{{"/proc/meminfo",
+             "MemTotal:       24683652 kB\nMemAvailable:   24209812 kB\nCached:           566948 kB\n"
+             "SwapCached:            9 kB\nSwapTotal:             0 kB\nSwapFree:              0 kB\n"
+             "Dirty:             26904 kB\nCommitted_AS:     429760 kB\n"},
+            {"/proc/vmstat", "workingset_refault_file 204542\npswpin 3\npswpout 0\npgmajfault 1319\n"}});
   RecordedReadings out;
   MemorySampler(files).sample({}, 0, out);
   EXPECT_THAT(out.value("memory.total_bytes"), Optional(24683652 * 1024.0));

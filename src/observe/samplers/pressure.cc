@@ -18,7 +18,8 @@ std::optional<double> total_of(std::string_view line) {
 
 std::string reason(const base::Error& error) {
   if (error.error_number() == ENOENT) return "this kernel has no pressure stall information (CONFIG_PSI is off)";
-  if (error.error_number() == EOPNOTSUPP) return "pressure stall information is off: the kernel was booted without psi=1";
+  if (error.error_number() == EOPNOTSUPP)
+    return "pressure stall information is off: the kernel was booted without psi=1";
   return error.message();
 }
 
@@ -45,7 +46,8 @@ void PressureSampler::sample(const ProcessTree&, std::int64_t, Readings& out) {
     if (!stalls.some_s) out.missing("pressure", path + " has no line \"some ... total=N\"");
     if (stalls.some_s) out.counter("pressure.some_s", resource, "s", *stalls.some_s);
     // "full" is not defined for the CPU of a whole host; kernels print zeros there.
-    if (stalls.full_s && std::string_view(resource) != "cpu") out.counter("pressure.full_s", resource, "s", *stalls.full_s);
+    if (stalls.full_s && std::string_view(resource) != "cpu")
+      out.counter("pressure.full_s", resource, "s", *stalls.full_s);
   }
 }
 

@@ -13,10 +13,12 @@ using testing::Optional;
 
 constexpr const char* kIo =
     "some avg10=0.00 avg60=0.13 avg300=0.18 total=3747195\nfull avg10=0.00 avg60=0.11 avg300=0.14 total=3278496\n";
-constexpr const char* kCpu = "some avg10=0.04 avg60=0.75 avg300=1.02 total=12840085\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
+constexpr const char* kCpu =
+    "some avg10=0.04 avg60=0.75 avg300=1.02 total=12840085\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
 
 TEST(PressureTest, TotalsAreSeconds) {
-  base::InMemoryFiles files(Texts{{"/proc/pressure/cpu", kCpu}, {"/proc/pressure/io", kIo}, {"/proc/pressure/memory", kIo}});
+  base::InMemoryFiles files(
+      Texts{{"/proc/pressure/cpu", kCpu}, {"/proc/pressure/io", kIo}, {"/proc/pressure/memory", kIo}});
   RecordedReadings out;
   PressureSampler(files).sample({}, 0, out);
   EXPECT_THAT(out.value("pressure.some_s", "io"), Optional(3.747195));

@@ -13,7 +13,9 @@ constexpr std::int64_t kSizesPeriodNs = 1'000'000'000;
 // smaps_rollup walks the page tables, about 10 ms per GiB.
 constexpr double kLargestWalkBytes = 1024.0 * 1024 * 1024;
 
-double resident_bytes(const ProcessStat& stat) { return static_cast<double>(stat.resident_pages) * kPageBytes; }
+double resident_bytes(const ProcessStat& stat) {
+  return static_cast<double>(stat.resident_pages) * kPageBytes;
+}
 
 }  // namespace
 

@@ -29,8 +29,9 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   stat.name = text.substr(open + 1, close - open - 1);
   stat.state = rest[0][0];
   const bool whole = take(rest, kParent, stat.parent) && take(rest, kMajorFaults, stat.major_faults) &&
-                     take(rest, kChildrenMajorFaults, stat.children_major_faults) && take(rest, kUser, stat.user_ticks) &&
-                     take(rest, kSystem, stat.system_ticks) && take(rest, kChildrenUser, stat.children_user_ticks) &&
+                     take(rest, kChildrenMajorFaults, stat.children_major_faults) &&
+                     take(rest, kUser, stat.user_ticks) && take(rest, kSystem, stat.system_ticks) &&
+                     take(rest, kChildrenUser, stat.children_user_ticks) &&
                      take(rest, kChildrenSystem, stat.children_system_ticks) && take(rest, kNice, stat.nice) &&
                      take(rest, kThreads, stat.threads) && take(rest, kStart, stat.start_ticks) &&
                      take(rest, kResident, stat.resident_pages);

@@ -24,13 +24,14 @@ struct Task {
 };
 
 std::string stat(const Task& t) {
-  return std::to_string(t.pid) + " (" + t.name + ") " + t.state + " " + std::to_string(t.parent) +
-         " 0 0 0 -1 0 0 0 " + std::to_string(t.faults) + " 0 " + std::to_string(t.user) + " " + std::to_string(t.system) +
-         " " + std::to_string(t.children_user) + " 0 20 0 1 0 " + std::to_string(t.start) + " 0 " +
-         std::to_string(t.pages) + " 0\n";
+  return std::to_string(t.pid) + " (" + t.name + ") " + t.state + " " + std::to_string(t.parent) + " 0 0 0 -1 0 0 0 " +
+         std::to_string(t.faults) + " 0 " + std::to_string(t.user) + " " + std::to_string(t.system) + " " +
+         std::to_string(t.children_user) + " 0 20 0 1 0 " + std::to_string(t.start) + " 0 " + std::to_string(t.pages) +
+         " 0\n";
 }
 
-void put_thread(base::InMemoryFiles& files, int pid, const Task& thread, const std::string& schedstat, int switches = 0) {
+void put_thread(base::InMemoryFiles& files, int pid, const Task& thread, const std::string& schedstat,
+                int switches = 0) {
   const std::string folder = "/proc/" + std::to_string(pid) + "/task/" + std::to_string(thread.pid) + "/";
   files.set(folder + "stat", stat(thread));
   files.set(folder + "schedstat", schedstat);
@@ -38,7 +39,8 @@ void put_thread(base::InMemoryFiles& files, int pid, const Task& thread, const s
                                    "\nnonvoluntary_ctxt_switches:\t" + std::to_string(2 * switches) + "\n");
 }
 
-void put_process(base::InMemoryFiles& files, const Task& task, const std::string& schedstat = "2000000000 500000000 9\n") {
+void put_process(base::InMemoryFiles& files, const Task& task,
+                 const std::string& schedstat = "2000000000 500000000 9\n") {
   files.set("/proc/" + std::to_string(task.pid) + "/stat", stat(task));
   put_thread(files, task.pid, task, schedstat);
 }
@@ -139,8 +141,9 @@ TEST(ProcessTest, WithoutTheHookMainThreadsAreReportedAsSuch) {
 }
 
 TEST(ProcessTest, SharedMemoryIsReadFromOneProcessASecondInTurn) {
-  base::InMemoryFiles files(Texts{{"/proc/7/smaps_rollup", "x [rollup]\nRss: 9 kB\nPss:                 282 kB\nPss_Dirty: 1 kB\n"},
-                                  {"/proc/8/smaps_rollup", "Pss: 10 kB\n"}});
+  base::InMemoryFiles files(
+      Texts{{"/proc/7/smaps_rollup", "x [rollup]\nRss: 9 kB\nPss:                 282 kB\nPss_Dirty: 1 kB\n"},
+            {"/proc/8/smaps_rollup", "Pss: 10 kB\n"}});
   put_process(files, {});
   put_process(files, {.pid = 8, .parent = 7});
   RecordedReadings out;
@@ -193,7 +196,8 @@ TEST(ProcessTest, AKernelWithoutSchedstatStillCountsThreads) {
 }
 
 TEST(ProcessTest, GarbageIsMissingNotZero) {
-  for (const char* text : {"", "7 (python", "7 (python) S", "7 (python) S x y z 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0"}) {
+  for (const char* text :
+       {"", "7 (python", "7 (python) S", "7 (python) S x y z 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0"}) {
     base::InMemoryFiles files(Texts{{"/proc/7/stat", text}, {"/proc/7/task/x/stat", text}});
     RecordedReadings out;
     ProcessSampler(files).sample({7, {7}, {}, {}}, 0, out);

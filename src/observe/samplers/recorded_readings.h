@@ -21,7 +21,9 @@ class RecordedReadings final : public Readings {
   void counter(std::string_view metric, std::string_view label, std::string_view unit, double value) override {
     put(metric, label, unit, value);
   }
-  void missing(std::string_view signal, std::string_view why) override { missing_.try_emplace(std::string(signal), why); }
+  void missing(std::string_view signal, std::string_view why) override {
+    missing_.try_emplace(std::string(signal), why);
+  }
 
   std::optional<double> value(const std::string& metric, const std::string& label = "") const {
     const auto it = values_.find({metric, label});

@@ -34,10 +34,14 @@ std::string task_path(std::uint32_t pid, std::string_view tid, std::string_view 
 
 double code_of(char state) {
   switch (state) {
-    case 'R': return 1;
-    case 'S': return 2;
-    case 'D': return 3;
-    default: return 4;
+    case 'R':
+      return 1;
+    case 'S':
+      return 2;
+    case 'D':
+      return 3;
+    default:
+      return 4;
   }
 }
 
@@ -46,7 +50,9 @@ const LiveProcess* find(const std::vector<LiveProcess>& alive, std::uint32_t pid
   return it == alive.end() ? nullptr : &*it;
 }
 
-bool is_trainer(const ProcessTree& tree, std::uint32_t pid) { return std::ranges::count(tree.trainers, pid) > 0; }
+bool is_trainer(const ProcessTree& tree, std::uint32_t pid) {
+  return std::ranges::count(tree.trainers, pid) > 0;
+}
 
 }  // namespace
 

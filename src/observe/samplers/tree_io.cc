@@ -9,7 +9,9 @@
 namespace fullbore::observe {
 namespace {
 
-bool vanished(const base::Error& error) { return error.error_number() == ENOENT || error.error_number() == ESRCH; }
+bool vanished(const base::Error& error) {
+  return error.error_number() == ENOENT || error.error_number() == ESRCH;
+}
 
 }  // namespace
 
@@ -19,12 +21,13 @@ bool TreeIoSampler::add(std::uint32_t pid, Readings& out) {
   const auto io = files_.read(proc_path(pid, "io"));
   if (!stat || !io) {
     if (stat && !vanished(io.error())) {
-      out.missing("tree.io", "process " + std::to_string(pid) + " (" + stat->name + ") is left out: " + io.error().message());
+      out.missing("tree.io",
+                  "process " + std::to_string(pid) + " (" + stat->name + ") is left out: " + io.error().message());
     }
     return false;
   }
-  const auto chars = value_of(*io, "rchar:"), read = value_of(*io, "read_bytes:"), written = value_of(*io, "write_bytes:"),
-             calls = value_of(*io, "syscr:");
+  const auto chars = value_of(*io, "rchar:"), read = value_of(*io, "read_bytes:"),
+             written = value_of(*io, "write_bytes:"), calls = value_of(*io, "syscr:");
   if (!chars || !read || !written || !calls) {
     out.missing("tree.io", proc_path(pid, "io") + " is not of the shape that Linux 2.6.20 and later print");
     return false;

@@ -24,8 +24,10 @@ std::string io(int chars, int read) {
 }
 
 TEST(TreeIoTest, SumsTheTree) {
-  base::InMemoryFiles files(Texts{{"/proc/7/stat", stat(7, 1)}, {"/proc/7/io", io(100, 40)},
-                             {"/proc/8/stat", stat(8, 7)}, {"/proc/8/io", io(1000, 400)}});
+  base::InMemoryFiles files(Texts{{"/proc/7/stat", stat(7, 1)},
+                                  {"/proc/7/io", io(100, 40)},
+                                  {"/proc/8/stat", stat(8, 7)},
+                                  {"/proc/8/io", io(1000, 400)}});
   RecordedReadings out;
   TreeIoSampler(files).sample({7, {7, 8}, {}, {}}, 0, out);
   EXPECT_THAT(out.value("tree.read_chars"), Optional(1100.0));
@@ -36,8 +38,10 @@ TEST(TreeIoTest, SumsTheTree) {
 }
 
 TEST(TreeIoTest, AnEndedWorkersBytesStay) {
-  base::InMemoryFiles files(Texts{{"/proc/7/stat", stat(7, 1)}, {"/proc/7/io", io(100, 40)},
-                             {"/proc/8/stat", stat(8, 7)}, {"/proc/8/io", io(1000, 400)}});
+  base::InMemoryFiles files(Texts{{"/proc/7/stat", stat(7, 1)},
+                                  {"/proc/7/io", io(100, 40)},
+                                  {"/proc/8/stat", stat(8, 7)},
+                                  {"/proc/8/io", io(1000, 400)}});
   RecordedReadings out;
   TreeIoSampler sampler(files);
   sampler.sample({7, {7, 8}, {}, {}}, 0, out);

@@ -16,10 +16,10 @@ class TreeSum {
 
   struct Member {
     std::uint32_t pid = 0;
-    std::uint64_t start = 0;   // with the pid it names the process
+    std::uint64_t start = 0;  // with the pid it names the process
     std::uint32_t parent = 0;
-    Counts own{};              // counted by itself
-    Counts inherited{};        // where the counts of children it waited for appear; may hold its own as well
+    Counts own{};        // counted by itself
+    Counts inherited{};  // where the counts of children it waited for appear; may hold its own as well
   };
 
   // One process of the current round.
@@ -32,7 +32,7 @@ class TreeSum {
  private:
   struct Known {
     Member member;
-    Counts grown{};            // of `inherited` in this round and the last, not yet set against a debt
+    Counts grown{};  // of `inherited` in this round and the last, not yet set against a debt
     Counts grown_before{};
     Counts owed{};
     bool seen = false;
@@ -41,7 +41,7 @@ class TreeSum {
   void bury(std::uint32_t pid);
 
   std::unordered_map<std::uint32_t, Known> known_;
-  Counts carried_{};           // of processes without a living ancestor in the tree
+  Counts carried_{};  // of processes without a living ancestor in the tree
   Counts total_{};
 };
 

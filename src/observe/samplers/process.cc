@@ -13,7 +13,7 @@ constexpr std::int64_t kSizesPeriodNs = 1'000'000'000;
 // smaps_rollup walks the page tables, about 10 ms per GiB.
 constexpr double kLargestWalkBytes = 1024.0 * 1024 * 1024;
 
-double resident_bytes(const ProcessStat& stat) {
+double resident_bytes(const TaskStat& stat) {
   return static_cast<double>(stat.resident_pages) * kPageBytes;
 }
 
@@ -31,7 +31,7 @@ void ProcessSampler::read_processes(const ProcessTree& tree, Readings& out) {
       if (!ended) refused = text.error().message() + (measured_ ? "" : " (is /proc mounted with hidepid?)");
       continue;
     }
-    auto stat = parse_process_stat(*text);
+    auto stat = parse_task_stat(*text);
     if (!stat) {
       refused = path + " is not of the shape that proc(5) documents";
       continue;

@@ -7,7 +7,7 @@
 
 #include "base/file_reader.h"
 #include "observe/sampler.h"
-#include "observe/samplers/process_stat.h"
+#include "observe/samplers/task_stat.h"
 #include "observe/samplers/thread_sweep.h"
 #include "observe/samplers/tree_sum.h"
 

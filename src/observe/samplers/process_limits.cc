@@ -4,7 +4,7 @@
 #include <string>
 
 #include "observe/samplers/kernel_text.h"
-#include "observe/samplers/process_stat.h"
+#include "observe/samplers/task_stat.h"
 
 namespace fullbore::observe {
 namespace {
@@ -53,7 +53,7 @@ void ProcessLimitsSampler::sample(const ProcessTree& tree, std::int64_t, Reading
     }
   }
   const auto stat_text = files_.read(proc_path(tree.root_pid, "stat"));
-  if (const auto stat = stat_text ? parse_process_stat(*stat_text) : std::nullopt) {
+  if (const auto stat = stat_text ? parse_task_stat(*stat_text) : std::nullopt) {
     out.gauge("limit.nice", "", "nice", stat->nice);
   }
 }

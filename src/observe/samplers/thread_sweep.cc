@@ -75,7 +75,7 @@ void ThreadSweep::choose(const ProcessTree& tree, const LiveProcess& process, co
 
 void ThreadSweep::read_thread(std::uint32_t pid, std::string_view tid, States& states, Readings& out) {
   const auto text = files_.read(task_path(pid, tid, "stat"));
-  const auto stat = text ? parse_process_stat(*text) : std::nullopt;
+  const auto stat = text ? parse_task_stat(*text) : std::nullopt;
   const auto id = number<std::uint32_t>(tid);
   if (!stat || !id) return;  // ended since it was listed
   states.threads += 1;
@@ -135,7 +135,7 @@ void ThreadSweep::report(const Important& thread, const std::vector<LiveProcess>
     return;
   }
   const auto stat_text = files_.read(task_path(thread.pid, tid, "stat"));
-  if (const auto stat = stat_text ? parse_process_stat(*stat_text) : std::nullopt) {
+  if (const auto stat = stat_text ? parse_task_stat(*stat_text) : std::nullopt) {
     out.gauge("thread.state", thread.label, "state", code_of(stat->state));
   }
 }

@@ -7,14 +7,14 @@
 
 #include "base/file_reader.h"
 #include "observe/sampler.h"
-#include "observe/samplers/process_stat.h"
+#include "observe/samplers/task_stat.h"
 #include "observe/samplers/tree_sum.h"
 
 namespace fullbore::observe {
 
 struct LiveProcess {
   std::uint32_t pid = 0;
-  ProcessStat stat;
+  TaskStat stat;
 };
 
 class ThreadSweep {

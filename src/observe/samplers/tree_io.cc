@@ -4,7 +4,7 @@
 #include <string>
 
 #include "observe/samplers/kernel_text.h"
-#include "observe/samplers/process_stat.h"
+#include "observe/samplers/task_stat.h"
 
 namespace fullbore::observe {
 namespace {
@@ -17,7 +17,7 @@ bool vanished(const base::Error& error) {
 
 bool TreeIoSampler::add(std::uint32_t pid, Readings& out) {
   const auto stat_text = files_.read(proc_path(pid, "stat"));
-  const auto stat = stat_text ? parse_process_stat(*stat_text) : std::nullopt;
+  const auto stat = stat_text ? parse_task_stat(*stat_text) : std::nullopt;
   const auto io = files_.read(proc_path(pid, "io"));
   if (!stat || !io) {
     if (stat && !vanished(io.error())) {

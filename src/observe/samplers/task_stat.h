@@ -9,7 +9,7 @@
 namespace fullbore::observe {
 
 // Times in clock ticks (kTicksPerSecond). The children_ fields count children that were waited for, and theirs.
-struct ProcessStat {
+struct TaskStat {
   std::string name;
   char state = '?';
   std::uint32_t parent = 0;
@@ -26,6 +26,6 @@ struct ProcessStat {
 };
 
 // Nothing if any of these fields is missing or no number.
-std::optional<ProcessStat> parse_process_stat(std::string_view text);
+std::optional<TaskStat> parse_task_stat(std::string_view text);
 
 }  // namespace fullbore::observe

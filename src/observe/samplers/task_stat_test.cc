@@ -1,4 +1,4 @@
-#include "observe/samplers/process_stat.h"
+#include "observe/samplers/task_stat.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@ constexpr const char* kText =
     "6664 (pt_data) w (x)) D 6650 6650 3357 0 -1 4194304 100 7 3 4 11 12 13 14 20 -5 9 0 102143 3133440 390 "
     "18446744073709551615 1 2\n";
 
-TEST(ProcessStatTest, ReadsTheFieldsBehindANameWithBlanksAndParentheses) {
-  const auto stat = parse_process_stat(kText);
+TEST(TaskStatTest, ReadsTheFieldsBehindANameWithBlanksAndParentheses) {
+  const auto stat = parse_task_stat(kText);
   ASSERT_TRUE(stat);
   EXPECT_EQ(stat->name, "pt_data) w (x)");
   EXPECT_EQ(stat->state, 'D');
@@ -27,17 +27,17 @@ TEST(ProcessStatTest, ReadsTheFieldsBehindANameWithBlanksAndParentheses) {
   EXPECT_EQ(stat->resident_pages, 390u);
 }
 
-TEST(ProcessStatTest, ATextCutShortAnywhereIsNothing) {
+TEST(TaskStatTest, ATextCutShortAnywhereIsNothing) {
   const std::string text = kText;
   for (std::size_t length = 0; length < text.find(" 390"); ++length) {
-    EXPECT_FALSE(parse_process_stat(text.substr(0, length))) << length;
+    EXPECT_FALSE(parse_task_stat(text.substr(0, length))) << length;
   }
 }
 
-TEST(ProcessStatTest, GarbageIsNothing) {
+TEST(TaskStatTest, GarbageIsNothing) {
   for (const char* text : {"", ")(", "1 (a) R", "1 (a) RR 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
                            "1 (a) R 1 1 1 1 1 1 1 x 1 1 1 y 1 1 1 1 1 1 1 1 1 1 1"}) {
-    EXPECT_FALSE(parse_process_stat(text)) << text;
+    EXPECT_FALSE(parse_task_stat(text)) << text;
   }
 }
 

@@ -1,4 +1,4 @@
-#include "observe/samplers/process_stat.h"
+#include "observe/samplers/task_stat.h"
 
 #include "observe/samplers/kernel_text.h"
 
@@ -18,14 +18,14 @@ bool take(const std::vector<std::string_view>& rest, std::size_t field, T& into)
 
 }  // namespace
 
-std::optional<ProcessStat> parse_process_stat(std::string_view text) {
+std::optional<TaskStat> parse_task_stat(std::string_view text) {
   // A name may hold anything, blanks and parentheses too: it ends at the last one.
   const std::size_t open = text.find('(');
   const std::size_t close = text.rfind(')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::nullopt;
   const auto rest = fields(text.substr(close + 1), kResident - kState + 1);
   if (rest.size() < kResident - kState + 1 || rest[0].size() != 1) return std::nullopt;
-  ProcessStat stat;
+  TaskStat stat;
   stat.name = text.substr(open + 1, close - open - 1);
   stat.state = rest[0][0];
   const bool whole = take(rest, kParent, stat.parent) && take(rest, kMajorFaults, stat.major_faults) &&

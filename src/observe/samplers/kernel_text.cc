@@ -37,15 +37,19 @@ std::vector<std::string_view> lines(std::string_view text) {
   return found;
 }
 
-std::optional<std::uint64_t> value_of(std::string_view text, std::string_view key) {
+std::string_view word_of(std::string_view text, std::string_view key) {
   for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
     if (at != 0 && text[at - 1] != '\n') continue;
     const std::size_t after = at + key.size();
     if (after >= text.size() || (text[after] != ' ' && text[after] != '\t')) continue;
-    const auto value = fields(text.substr(after, text.find('\n', after) - after), 1);
-    return value.empty() ? std::nullopt : number(value[0]);
+    const auto words = fields(text.substr(after, text.find('\n', after) - after), 1);
+    return words.empty() ? std::string_view() : words[0];
   }
-  return std::nullopt;
+  return {};
+}
+
+std::optional<std::uint64_t> value_of(std::string_view text, std::string_view key) {
+  return number(word_of(text, key));
 }
 
 std::optional<std::vector<int>> cpu_list(std::string_view text) {

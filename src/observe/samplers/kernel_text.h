@@ -37,6 +37,9 @@ std::vector<std::string_view> lines(std::string_view text);
 // The number in the line "KEY NUMBER ...". A colon belongs to the key ("MemTotal:").
 std::optional<std::uint64_t> value_of(std::string_view text, std::string_view key);
 
+// The first word behind KEY at the start of a line, or "".
+std::string_view word_of(std::string_view text, std::string_view key);
+
 // The numbers of "0-3,8". Nothing when the list is empty or malformed.
 std::optional<std::vector<int>> cpu_list(std::string_view text);
 

@@ -35,7 +35,8 @@ void put_thread(base::InMemoryFiles& files, int pid, const Task& thread, const s
   const std::string folder = "/proc/" + std::to_string(pid) + "/task/" + std::to_string(thread.pid) + "/";
   files.set(folder + "stat", stat(thread));
   files.set(folder + "schedstat", schedstat);
-  files.set(folder + "status", "Name:\tx\nvoluntary_ctxt_switches:\t" + std::to_string(switches) +
+  files.set(folder + "status", "Name:\t" + thread.name + "\nState:\t" + thread.state +
+                                   " (in words)\nvoluntary_ctxt_switches:\t" + std::to_string(switches) +
                                    "\nnonvoluntary_ctxt_switches:\t" + std::to_string(2 * switches) + "\n");
 }
 

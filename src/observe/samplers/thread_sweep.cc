@@ -74,29 +74,27 @@ void ThreadSweep::choose(const ProcessTree& tree, const LiveProcess& process, co
 }
 
 void ThreadSweep::read_thread(std::uint32_t pid, std::string_view tid, States& states, Readings& out) {
-  const auto text = files_.read(task_path(pid, tid, "stat"));
-  const auto stat = text ? parse_task_stat(*text) : std::nullopt;
+  // Status alone, not stat as well: a third fewer files.
+  const auto status = files_.read(task_path(pid, tid, "status"));
   const auto id = number<std::uint32_t>(tid);
-  if (!stat || !id) return;  // ended since it was listed
+  const auto state = status ? word_of(*status, "State:") : std::string_view();
+  if (state.empty() || !id) return;  // ended since it was listed
   states.threads += 1;
-  states.runnable += stat->state == 'R' ? 1 : 0;
-  states.blocked += stat->state == 'D' ? 1 : 0;
-  if (stat->name == "pt_data_pin") remember("pin", pid, *id);
+  states.runnable += state == "R" ? 1 : 0;
+  states.blocked += state == "D" ? 1 : 0;
+  if (word_of(*status, "Name:") == "pt_data_pin") remember("pin", pid, *id);
 
   const auto schedstat = files_.read(task_path(pid, tid, "schedstat"));
   const auto times = schedstat ? parse_schedstat(*schedstat) : std::nullopt;
-  const auto status = files_.read(task_path(pid, tid, "status"));
-  const auto voluntary = status ? value_of(*status, "voluntary_ctxt_switches:") : std::nullopt;
-  const auto involuntary = status ? value_of(*status, "nonvoluntary_ctxt_switches:") : std::nullopt;
-  if (!times || !voluntary || !involuntary) {
-    if (!schedstat && schedstat.error().error_number() == ENOENT && status) {
-      out.missing("tree.runq_s", "this kernel has no /proc/PID/schedstat (CONFIG_SCHED_INFO is off)");
-    }
-    return;
+  const auto voluntary = value_of(*status, "voluntary_ctxt_switches:");
+  const auto involuntary = value_of(*status, "nonvoluntary_ctxt_switches:");
+  if (!schedstat && files_.read(task_path(pid, tid, "stat"))) {
+    out.missing("tree.runq_s", "this kernel has no /proc/PID/schedstat (CONFIG_SCHED_INFO is off)");
   }
+  if (!times || !voluntary || !involuntary) return;
   measured_ = true;
   // Threads pass nothing on: what one had counted when it ended is carried.
-  sum_.add({*id, stat->start_ticks, 0, {times->queue_ns, *voluntary, *involuntary}, {}});
+  sum_.add({*id, 0, 0, {times->queue_ns, *voluntary, *involuntary}, {}});
 }
 
 void ThreadSweep::sweep(const ProcessTree& tree, const std::vector<LiveProcess>& alive, Readings& out) {

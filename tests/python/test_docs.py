@@ -1,7 +1,8 @@
 """Every command that the documentation shows and that can run here is run, so that no page can promise what is gone.
 
-Taken are the code blocks of README and docs, fenced or indented. The words RUN, A and B stand for recorded runs; a
-command with another placeholder, and those of NOT_RUN, are left out here.
+Taken are the code blocks of README and docs, fenced or indented, and tables whose rows begin with a command. RUN, A
+and B stand for recorded runs, `-- ...` for a training command; a command with another placeholder, and those of
+NOT_RUN, are left out here.
 """
 
 import os
@@ -53,6 +54,8 @@ def code_lines(text):
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("```"):
             fenced = not fenced
+        elif row := re.match(r"\| `(fullbore [^`]+)`", line):
+            yield number, row[1]
         elif fenced or (line.startswith("    ") and after_blank):
             yield number, line.strip()
             continue
@@ -88,6 +91,7 @@ def shell(command, folder):
 def filled(command):
     """The command with recorded runs for its placeholders, or None when others are left."""
     command = re.sub(r"\s+#.*$", "", command)
+    command = re.sub(r"-- \.\.\.$", "-- python train.py", command)
     command = re.sub(r"\bcompare A B\b", "compare last~1 last", re.sub(r"\bRUN\b", "last", command))
     return None if PLACEHOLDER.search(command) or command.startswith(tuple(NOT_RUN)) else command
 
@@ -105,7 +109,7 @@ def test_links_between_pages_lead_somewhere():
     assert not broken
 
 
-@pytest.mark.parametrize("command", commands())
+@pytest.mark.parametrize("command", list(commands()))
 def test_a_command_of_the_documentation_runs(command, recorded, tmp_path):
     command = filled(command)
     if command is None:

@@ -109,6 +109,20 @@ def test_links_between_pages_lead_somewhere():
     assert not broken
 
 
+@pytest.mark.parametrize(
+    "subcommand, page",
+    [("run", "run"), ("run", "fix"), ("report", "report"), ("compare", "compare"), ("runs clean", "runs")],
+)
+def test_every_option_has_a_place_in_the_documentation(subcommand, page):
+    shown = shell(f"fullbore {subcommand} --help", ROOT).stdout
+    options = set(re.findall(r"(?<![\w-])--[a-z][-a-z]+", shown)) - {"--help", "--version"}
+    if subcommand == "run":
+        options = {option for option in options if (option == "--fix") == (page == "fix")}
+    assert options
+    text = (ROOT / "docs" / f"{page}.md").read_text()
+    assert not sorted(option for option in options if option not in text)
+
+
 @pytest.mark.parametrize("command", list(commands()))
 def test_a_command_of_the_documentation_runs(command, recorded, tmp_path):
     command = filled(command)

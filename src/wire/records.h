@@ -336,7 +336,7 @@ struct Reading {
   double value;
 };
 
-// A ring was full: `count` records of this thread were lost up to now.
+// A ring was full: `count` more records of this thread were lost since it was last said.
 struct DroppedRecord {
   std::int64_t time_ns;
   std::uint64_t count;

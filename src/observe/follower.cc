@@ -193,6 +193,7 @@ void Follower::write_info() {
 void Follower::start_report() {
   write_info();
   phase_ = Phase::kDone;
+  if (skip_report_ && !options_.quiet) say("report skipped; " + make_it_with());
   if (skip_report_ || !options_.report) return;
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -201,7 +202,7 @@ void Follower::start_report() {
     options_.report(writer_.folder());
     ::_exit(0);
   }
-  if (pid < 0) return say("cannot start a process for the report; make it with: fullbore report " + writer_.folder());
+  if (pid < 0) return say("cannot start a process for the report; " + make_it_with());
   reporter_ = pid;
   phase_ = Phase::kReporting;
 }
@@ -216,9 +217,11 @@ void Follower::report_has_ended(int wait_status) {
   phase_ = Phase::kDone;
   const bool fine = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
   if (fine || options_.quiet) return;
-  const std::string again = "make it with: fullbore report " + writer_.folder();
-  if (skip_report_) return say("report skipped; " + again);
-  say("the report could not be made here; " + again);
+  say((skip_report_ ? "report skipped; " : "the report could not be made here; ") + make_it_with());
+}
+
+std::string Follower::make_it_with() const {
+  return "make it with: fullbore report " + writer_.folder();
 }
 
 }  // namespace fullbore::observe

@@ -47,6 +47,7 @@ class Follower {
   void start_report();
   void skip_report();
   void report_has_ended(int wait_status);
+  std::string make_it_with() const;
 
   LaunchOptions& options_;
   record::RunWriter& writer_;

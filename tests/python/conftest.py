@@ -36,3 +36,9 @@ def bare_python(request):
     if path is None:
         pytest.skip("Python %s is not installed" % version)
     return path
+
+
+@pytest.fixture(scope="session")
+def fullbore():
+    """Path of the program."""
+    return os.environ.get("FULLBORE_BIN") or os.path.join(ROOT, "build", "dev", "fullbore", "bin", "fullbore")

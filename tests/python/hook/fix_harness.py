@@ -1,13 +1,16 @@
 """Calls fix.* where the hook calls it, by replacing three functions of torch for the length of a test, so that --fix
 is tested with real loaders and real worker processes."""
+
 import contextlib
 import inspect
 import itertools
 import json
 import os
 import sys
+import time
 
-import torch.utils.data.dataloader as dataloader
+import torch
+from torch.utils.data import Dataset, dataloader
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../python/fullbore/hook"))
 from _fullbore_hook import fix  # noqa: E402
@@ -70,7 +73,14 @@ def _install():
 
     def undo():
         loader_class.__init__, loader_class.__iter__, iterator_class.__next__ = init, begin, next_
+
     return undo
+
+
+def line_of(function, text):
+    """Number of the line of a test function that begins with `text`."""
+    lines, first = inspect.getsourcelines(function)
+    return first + next(number for number, line in enumerate(lines) if line.strip().startswith(text))
 
 
 def of(records, setting):
@@ -80,3 +90,48 @@ def of(records, setting):
 
 def why(records, setting):
     return " | ".join(one["why"] for one in records if one["setting"] == setting)
+
+
+SAMPLE_SECONDS = 0.004
+
+
+class Slow(Dataset):
+    """Costs enough for workers to be worth it: 128 samples of 4 ms."""
+
+    def __init__(self, length=128):
+        self.length = length
+
+    def __len__(self):
+        return self.length
+
+    def __getitem__(self, index):
+        if index >= self.length:
+            raise IndexError(index)
+        time.sleep(SAMPLE_SECONDS)
+        return torch.tensor([index, os.getpid()])
+
+
+def indices_and_pids(loader):
+    rows = torch.cat(list(loader))
+    return rows[:, 0].tolist(), set(rows[:, 1].tolist())
+
+
+class Quick(Dataset):
+    def __init__(self, **held):
+        self.__dict__.update(held)
+
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, index):
+        if index >= 64:
+            raise IndexError(index)
+        return index
+
+
+class QuickEach(Quick):
+    """Slow enough for workers, without telling the process that made it."""
+
+    def __getitem__(self, index):
+        time.sleep(SAMPLE_SECONDS)
+        return index

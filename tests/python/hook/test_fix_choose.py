@@ -1,4 +1,5 @@
 """The rule of --fix, limit by limit."""
+
 import os
 import sys
 
@@ -18,19 +19,22 @@ def test_workers_are_added_where_a_batch_takes_long():
     assert "300.0 ms" in reasons["num_workers"] and "one left to the training thread" in reasons["num_workers"]
 
 
-@pytest.mark.parametrize("limits, most", [
-    (Limits(cores=1), 1),
-    (Limits(cores=2), 2),
-    (Limits(cores=3), 2),
-    (Limits(cores=8), 7),
-    (Limits(cores=128), 16),
-    (Limits(cores=2, quota=1.0), 1),
-    (Limits(cores=8, quota=2.5), 2),
-    (Limits(cores=8, quota=0.5), 1),
-    (Limits(cores=2, ranks=2), 1),
-    (Limits(cores=64, ranks=8), 7),
-    (Limits(cores=4, ranks=8), 1),
-])
+@pytest.mark.parametrize(
+    "limits, most",
+    [
+        (Limits(cores=1), 1),
+        (Limits(cores=2), 2),
+        (Limits(cores=3), 2),
+        (Limits(cores=8), 7),
+        (Limits(cores=128), 16),
+        (Limits(cores=2, quota=1.0), 1),
+        (Limits(cores=8, quota=2.5), 2),
+        (Limits(cores=8, quota=0.5), 1),
+        (Limits(cores=2, ranks=2), 1),
+        (Limits(cores=64, ranks=8), 7),
+        (Limits(cores=4, ranks=8), 1),
+    ],
+)
 def test_workers_stay_within_cores_quota_and_ranks(limits, most):
     assert worker_cap(limits)[0] == most
 

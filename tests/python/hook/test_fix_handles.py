@@ -1,4 +1,5 @@
 """What a dataset may hold to be copied into workers, and that finding out calls none of its code."""
+
 import io
 import itertools
 import logging
@@ -29,8 +30,15 @@ class Slotted:
 
 
 def test_plain_data_may_be_shared():
-    dataset = Holder(paths=["a"] * 100_000, table={"a": 1}, array=np.zeros(3), memory=io.BytesIO(b"x"),
-                     logger=logging.getLogger("x"), module=os, size=(3, 4))
+    dataset = Holder(
+        paths=["a"] * 100_000,
+        table={"a": 1},
+        array=np.zeros(3),
+        memory=io.BytesIO(b"x"),
+        logger=logging.getLogger("x"),
+        module=os,
+        size=(3, 4),
+    )
     assert handles.why_not_shared(dataset) is None
 
 
@@ -43,9 +51,12 @@ def test_an_open_file_is_found_wherever_it_is_kept(tmp_path):
     with open(tmp_path / "x", "wb") as file:
         slotted = Slotted()
         slotted.file = file
-        for dataset, path in ((Holder(file=file), "dataset.file"), (Holder(a={"k": [file]}), "dataset.a['k'][0]"),
-                              (Holder(inner=Holder(inner=slotted)), "dataset.inner.inner.file"),
-                              (lambda: file, "dataset (variable file)")):
+        for dataset, path in (
+            (Holder(file=file), "dataset.file"),
+            (Holder(a={"k": [file]}), "dataset.a['k'][0]"),
+            (Holder(inner=Holder(inner=slotted)), "dataset.inner.inner.file"),
+            (lambda: file, "dataset (variable file)"),
+        ):
             assert handles.why_not_shared(dataset) == path + " is an open file (BufferedWriter)"
 
 
@@ -89,12 +100,14 @@ def test_a_module_variable_that_the_dataset_uses_counts():
     class Uses:
         def __getitem__(self, index):
             return GLOBAL_RNG.random()
+
     assert "the variable GLOBAL_RNG" in handles.why_not_shared(Uses())
 
 
 def test_a_class_attribute_counts():
     class Keeps:
         rng = random.Random(0)
+
     assert handles.why_not_shared(Keeps()).startswith("Keeps.rng is a random generator")
 
 
@@ -106,6 +119,7 @@ def test_no_code_of_the_user_is_called():
         __getattr__ = __getattribute__ = __len__ = __iter__ = __getitem__ = __eq__ = __hash__ = __repr__ = forbidden
         __class__ = property(forbidden)
         value = property(forbidden)
+
     dataset = Touchy()
     assert handles.why_not_shared(dataset) is None
     assert snapshot.changes(snapshot.snapshot(dataset), snapshot.snapshot(dataset)) == []
@@ -127,11 +141,13 @@ def test_sharding_by_worker_is_recognised_in_the_code():
 
         def _mine(self):
             import torch
+
             return iter(range(torch.utils.data.get_worker_info().id))
 
     class Repeats:
         def __iter__(self):
             return iter(range(3))
+
     assert handles.shards_itself(Shares())
     assert not handles.shards_itself(Repeats())
     assert handles.shards_itself(Holder(source=Shares()))
@@ -146,4 +162,8 @@ def test_changes_between_two_looks_are_named():
     dataset.epoch, dataset.cache[3], dataset.array[:] = 1, "x", 2.0
     random.Random(0).shuffle(dataset.paths)
     assert snapshot.changes(before, snapshot.snapshot(dataset)) == [
-        "dataset.array", "dataset.cache", "dataset.epoch", "dataset.paths"]
+        "dataset.array",
+        "dataset.cache",
+        "dataset.epoch",
+        "dataset.paths",
+    ]

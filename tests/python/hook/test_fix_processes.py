@@ -1,4 +1,5 @@
 """--fix where it matters how workers are started: spawn, scripts without a guard, daemonic parents, frameworks."""
+
 import json
 import multiprocessing
 import os
@@ -10,8 +11,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from fix_harness import fixing, of, why  # noqa: E402
-from _fullbore_hook import plan  # noqa: E402
+from fix_harness import fixing, line_of, of, why  # noqa: E402
+from _fullbore_hook import against, view  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HEAD = """
@@ -50,29 +51,38 @@ def run(tmp_path, body):
 
 
 def test_spawned_workers_are_added_to_a_guarded_script(tmp_path):
-    answer = run(tmp_path, """
+    answer = run(
+        tmp_path,
+        """
         if __name__ == "__main__":
             multiprocessing.set_start_method("spawn")
             first_batch(DataLoader(Slow(), batch_size=8))
-    """)
+    """,
+    )
     assert answer["in_worker"] and of(answer["records"], "num_workers") == [(0, 1, 1)]
 
 
 def test_a_dataset_that_cannot_be_sent_is_left_alone(tmp_path):
-    answer = run(tmp_path, """
+    answer = run(
+        tmp_path,
+        """
         if __name__ == "__main__":
             multiprocessing.set_start_method("spawn")
             first_batch(DataLoader(Slow(transform=lambda x: x), batch_size=8))
-    """)
+    """,
+    )
     assert not answer["in_worker"]
     assert "sending the dataset to a worker raised" in why(answer["records"], "num_workers")
 
 
 def test_a_script_that_spawned_workers_would_run_again_is_left_alone(tmp_path):
-    answer = run(tmp_path, """
+    answer = run(
+        tmp_path,
+        """
         multiprocessing.set_start_method("spawn")
         first_batch(DataLoader(Slow(), batch_size=8))
-    """)
+    """,
+    )
     assert not answer["in_worker"] and "would run the script again" in why(answer["records"], "num_workers")
 
 
@@ -82,7 +92,9 @@ def test_forked_workers_need_no_guard_and_may_hold_what_cannot_be_sent(tmp_path)
 
 
 def test_the_probe_prints_nothing_and_draws_nothing(tmp_path):
-    answer = run(tmp_path, """
+    answer = run(
+        tmp_path,
+        """
         class Loud(Slow):
             def __getitem__(self, index):
                 if torch.utils.data.get_worker_info() is None:
@@ -90,36 +102,44 @@ def test_the_probe_prints_nothing_and_draws_nothing(tmp_path):
                 return super().__getitem__(index)
         torch.manual_seed(1)
         state = torch.get_rng_state()
-        from _fullbore_hook import plan, probe
+        from _fullbore_hook import plan, probe, view
         loader = DataLoader(Loud(), batch_size=8)
-        assert probe.measure(plan._work(plan.from_loader(loader), "fork")).batch_seconds > 0.01
+        assert probe.measure(plan._work(view.from_loader(loader), "fork")).batch_seconds > 0.01
         assert torch.get_rng_state().equal(state)
         first_batch(loader)
-    """)
+    """,
+    )
     assert answer["in_worker"]
 
 
 def test_a_daemonic_process_is_left_alone(tmp_path):
-    answer = run(tmp_path, """
+    answer = run(
+        tmp_path,
+        """
         child = multiprocessing.Process(target=first_batch, args=(DataLoader(Slow(), batch_size=8),), daemon=True)
         child.start(), child.join()
-    """)
+    """,
+    )
     assert not answer["in_worker"] and "daemonic" in why(answer["records"], "num_workers")
 
 
 def test_a_loader_that_accelerate_rebuilds_is_fixed(tmp_path):
     pytest.importorskip("accelerate")
-    answer = run(tmp_path, """
+    answer = run(
+        tmp_path,
+        """
         from accelerate import Accelerator
         first_batch(Accelerator(cpu=True).prepare(DataLoader(Slow(), batch_size=8)))
-    """)
+    """,
+    )
     assert answer["in_worker"] and of(answer["records"], "num_workers") == [(0, 1, 1)]
 
 
 def test_a_framework_takes_settings_of_a_report_over_with_the_watch(tmp_path):
     pytest.importorskip("accelerate")
     from accelerate import Accelerator
-    line = test_a_framework_takes_settings_of_a_report_over_with_the_watch.__code__.co_firstlineno + 15
+
+    line = line_of(test_a_framework_takes_settings_of_a_report_over_with_the_watch, "given = ")
 
     class DiesInWorkers(torch.utils.data.Dataset):
         def __len__(self):
@@ -129,6 +149,7 @@ def test_a_framework_takes_settings_of_a_report_over_with_the_watch(tmp_path):
             if torch.utils.data.get_worker_info() is not None:
                 os._exit(1)
             return torch.tensor([index])
+
     advice = [{"file": __file__, "line": line, "settings": {"num_workers": "1"}}]
     with fixing(tmp_path, "run", loaders=advice, first_batch_timeout_s=2) as records:
         given = torch.utils.data.DataLoader(DiesInWorkers(), batch_size=8)
@@ -138,24 +159,27 @@ def test_a_framework_takes_settings_of_a_report_over_with_the_watch(tmp_path):
     assert "taken over" in why(records, "num_workers") and of(records, "num_workers")[-1] == (0, 1, 2)
 
 
-@pytest.mark.parametrize("source, again", [
-    ("import os\nfor x in range(3): pass\n", True),
-    ("import os\nmain()\n", True),
-    ("import os\ndef main(): pass\nif __name__ == '__main__':\n    main()\n", False),
-    ("'''doc'''\nimport os\nRATE = 3\nclass A: pass\n", False),
-])
+@pytest.mark.parametrize(
+    "source, again",
+    [
+        ("import os\nfor x in range(3): pass\n", True),
+        ("import os\nmain()\n", True),
+        ("import os\ndef main(): pass\nif __name__ == '__main__':\n    main()\n", False),
+        ("'''doc'''\nimport os\nRATE = 3\nclass A: pass\n", False),
+    ],
+)
 def test_a_guard_is_seen_in_the_source_of_main(tmp_path, monkeypatch, source, again):
     path = tmp_path / "main.py"
     path.write_text(source)
     monkeypatch.setattr(sys.modules["__main__"], "__file__", str(path), raising=False)
-    assert plan.main_runs_again() == again
+    assert against.main_runs_again() == again
 
 
 def test_a_default_of_forkserver_gives_way_to_fork_for_an_unguarded_script(monkeypatch):
-    monkeypatch.setattr(plan, "main_runs_again", lambda: True)
+    monkeypatch.setattr(against, "main_runs_again", lambda: True)
     monkeypatch.setattr(multiprocessing, "get_start_method", lambda allow_none: None)
     monkeypatch.setattr(multiprocessing, "get_all_start_methods", lambda: ["forkserver", "fork", "spawn"])
-    view = plan.from_arguments({"dataset": [1]})
-    assert plan._start_method(view)[0] == "fork"
-    monkeypatch.setattr(plan.threading, "active_count", lambda: 2)
-    assert "would run the script again" in plan._start_method(view)[2]
+    seen = view.from_arguments({"dataset": [1]})
+    assert against.start_method(seen)[0] == "fork"
+    monkeypatch.setattr(against.threading, "active_count", lambda: 2)
+    assert "would run the script again" in against.start_method(seen)[2]

@@ -3,6 +3,7 @@
 Pure: the same numbers give the same choice, so every limit has its test. Whatever is not changed is as informative as
 what is: each setting that was looked at comes back with its reason.
 """
+
 import math
 from typing import Dict, NamedTuple, Optional, Tuple
 
@@ -27,6 +28,7 @@ class Settings(NamedTuple):
 
 class Limits(NamedTuple):
     """What this rank may use. Bytes and cores are of the whole host: they are divided by `ranks` here."""
+
     cores: int
     quota: Optional[float] = None
     ranks: int = 1
@@ -38,21 +40,29 @@ class Limits(NamedTuple):
 
 class Probe(NamedTuple):
     """What a child process measured on a few samples. Seconds and bytes are per batch."""
+
     batch_seconds: float
     batch_bytes: int
     cpu_share: float = 1.0
-    spread: float = 1.0              # slowest sample over the median
-    batches: Optional[int] = None    # of one pass
-    worker_bytes: int = 64 * MIB     # memory that one worker needs for itself
+    spread: float = 1.0  # 95th percentile of the samples over their median
+    batches: Optional[int] = None  # of one pass
+    worker_bytes: int = 64 * MIB  # memory that one worker needs for itself
     start_method: str = "fork"
 
 
 Reasons = Dict[str, str]
 
 
-def choose(settings: Settings, limits: Limits, probe: Optional[Probe], mode: str = "plain",
-           wanted: Optional[Settings] = None, movable: str = "", persistent: str = "",
-           prefetch: str = "") -> Tuple[Settings, Reasons]:
+def choose(
+    settings: Settings,
+    limits: Limits,
+    probe: Optional[Probe],
+    mode: str = "plain",
+    wanted: Optional[Settings] = None,
+    movable: str = "",
+    persistent: str = "",
+    prefetch: str = "",
+) -> Tuple[Settings, Reasons]:
     """New settings, and for each setting that was considered why it is as it is.
 
     `mode`: exact, plain or run (then `wanted` holds what the run recommends). `movable`, `persistent` and `prefetch`
@@ -89,11 +99,17 @@ def room(workers: int, depth: int, limits: Limits, probe: Probe) -> str:
     held = (workers * depth + 2) * probe.batch_bytes  # one more in the user's hands and one on its way there
     if limits.shm_free is not None and held > SHM_SHARE * limits.shm_free / limits.ranks:
         return "%s of batches in flight do not fit into /dev/shm (%s free%s)" % (
-            _size(held), _size(limits.shm_free), _ranks(limits))
+            _size(held),
+            _size(limits.shm_free),
+            _ranks(limits),
+        )
     needed = held + workers * probe.worker_bytes
     if limits.memory_available is not None and needed > MEMORY_SHARE * limits.memory_available / limits.ranks:
         return "%s for workers and batches is more than half of the memory available (%s%s)" % (
-            _size(needed), _size(limits.memory_available), _ranks(limits))
+            _size(needed),
+            _size(limits.memory_available),
+            _ranks(limits),
+        )
     return ""
 
 
@@ -127,19 +143,26 @@ def _target(settings, probe, wanted, cap, cap_why):
         return wanted.num_workers, "as that run recommends" if not same else "already as that run recommends"
     if present > 0:
         if present > cap and probe is not None and probe.cpu_share >= 0.7:
-            return cap, "%d workers that compute %.0f %% of the time share %s" % (present, 100 * probe.cpu_share,
-                                                                                 cap_why)
+            return cap, "%d workers that compute %.0f %% of the time share %s" % (
+                present,
+                100 * probe.cpu_share,
+                cap_why,
+            )
         return present, "the script sets it; no reason to change it was found"
     if probe is None:
         return present, "the work of one batch could not be measured"
     handoff = handoff_seconds(probe)
     if probe.batch_seconds < 2 * handoff:
         return present, "a batch takes %s to make and %s to hand over: workers would not be faster" % (
-            _time(probe.batch_seconds), _time(handoff))
+            _time(probe.batch_seconds),
+            _time(handoff),
+        )
     start = START_SECONDS.get(probe.start_method, 4.0)
     if probe.batches is not None and probe.batch_seconds * probe.batches < 2 * start:
         return present, "a whole pass takes %s, starting workers %s" % (
-            _time(probe.batch_seconds * probe.batches), _time(start))
+            _time(probe.batch_seconds * probe.batches),
+            _time(start),
+        )
     useful = max(1, int(math.ceil(probe.batch_seconds / handoff)))
     enough = min(useful, probe.batches if probe.batches is not None else useful)
     made = "a batch takes %s to make in one process" % _time(probe.batch_seconds)
@@ -163,7 +186,7 @@ def _persistent(before, chosen, wanted, persistent, reasons):
 def _prefetch(before, chosen, limits, probe, wanted, prefetch, reasons):
     name = "prefetch_factor"
     if chosen.num_workers == 0:
-        return chosen if before.num_workers == 0 else chosen._replace(prefetch_factor=None)
+        return chosen
     present = before.prefetch_factor if before.num_workers > 0 else None
     if wanted is not None and wanted.prefetch_factor:
         depth, why = wanted.prefetch_factor, "as that run recommends"
@@ -172,7 +195,7 @@ def _prefetch(before, chosen, limits, probe, wanted, prefetch, reasons):
     else:
         deep = before.num_workers == 0 and probe is not None and probe.spread >= 4
         depth = 4 if deep else 2
-        why = "the slowest sample takes %.0fx the median" % probe.spread if deep else "two batches ahead per worker"
+        why = "one sample in twenty takes %.0fx the median" % probe.spread if deep else "two batches ahead per worker"
     if depth == present:
         return chosen
     if prefetch and present is not None:
@@ -201,7 +224,7 @@ def _pin(chosen, limits, wanted, reasons):
     if asked and not limits.cuda:
         reasons["pin_memory"] = limits.no_cuda
         return chosen
-    reasons["pin_memory"] = ("copies to the GPU start from page-locked memory" if asked else "as that run recommends")
+    reasons["pin_memory"] = "copies to the GPU start from page-locked memory" if asked else "as that run recommends"
     return chosen._replace(pin_memory=asked)
 
 

@@ -4,11 +4,13 @@ With settings from a report they are changed where the loader is constructed; ot
 dataset is complete. A changed loader is watched until its first batch: if that fails, everything is put back.
 Without FULLBORE_FIX every function here does nothing; none of them raises except as the unchanged loader would.
 """
+
 import json
 import os
 import weakref
 
-from . import plan
+from . import plan, probe, view
+from .persistent import renew_persistent
 from .takeback import RandomStates, SharedStates, turn_back
 
 _FIRST_BATCH_SECONDS = 60.0
@@ -22,9 +24,11 @@ class Fixer:
     def __init__(self, options, emit):
         self._options = options
         self._emit = emit
-        self._known = {}      # id(loader) -> (weak reference, _Loader)
-        self._pending = []    # (dataset, _Loader) between adjust() and loader_built()
-        self._built_at = {}   # (file, line) -> loaders constructed there so far
+        self._known = {}  # id(loader) -> (weak reference, _Loader)
+        self._pending = []  # (dataset, _Loader) between adjust() and loader_built()
+        self._failed = {}  # type of dataset -> why its workers were taken back
+        self._probes = []  # (weak reference to the dataset, what was measured of it, the result)
+        self._built_at = {}  # (file, line) -> loaders constructed there so far
 
     # construction
 
@@ -40,8 +44,7 @@ class Fixer:
         if wanted is None:
             self._copied(entry, arguments)
             return {}
-        view = plan.from_arguments(arguments)
-        entry.decision = plan.decide(view, self._options, wanted)
+        entry.decision = self._decide(view.from_arguments(arguments), wanted)
         return entry.decision.arguments(arguments)
 
     def loader_built(self, loader, loader_id):
@@ -71,10 +74,17 @@ class Fixer:
         """A framework that builds its own loader from the user's takes the changed settings over with the dataset."""
         for reference, other in list(self._known.values()):
             loader = reference()
-            if (loader is not None and other.changed() and loader.dataset is arguments.get("dataset")
-                    and arguments.get("num_workers") == other.decision.after.num_workers):
-                entry.decision = other.decision._replace(reasons={
-                    name: "taken over from the loader that a framework copied" for name in other.decision.reasons})
+            if (
+                loader is not None
+                and other.changed()
+                and loader.dataset is arguments.get("dataset")
+                and arguments.get("num_workers") == other.decision.after.num_workers
+            ):
+                entry.decision = other.decision._replace(
+                    reasons={
+                        name: "taken over from the loader that a framework copied" for name in other.decision.reasons
+                    }
+                )
                 return
 
     def _remember(self, loader, entry):
@@ -89,17 +99,37 @@ class Fixer:
             self._remember(loader, entry)
         return entry
 
+    # decisions
+
+    def _decide(self, seen, advice=None):
+        failed = self._failed.get(type(seen.dataset), "")
+        return plan.decide(seen, self._options, advice, failed and "workers failed before: " + failed, self._measure)
+
+    def _measure(self, work):
+        """A loader that is made anew in every epoch is measured once."""
+        about = (work.batch_size, work.iterable, work.start_method, getattr(work.collate, "__qualname__", None))
+        for reference, known, result in self._probes:
+            if reference() is work.dataset and known == about:
+                return result
+        result = probe.measure(work)
+        try:
+            self._probes = [one for one in self._probes if one[0]() is not None]
+            self._probes.append((weakref.ref(work.dataset), about, result))
+        except TypeError:
+            pass  # a list or tuple as the dataset
+        return result
+
     # iteration
 
     def iterator_begin(self, loader):
         entry = self._entry(loader)
         if not entry.decided:
             entry.decided = True
-            entry.decision = plan.decide(plan.from_loader(loader), self._options, None)
+            entry.decision = self._decide(view.from_loader(loader))
             entry.decision.apply(loader)
             self._report(entry)
         if entry.changed():
-            plan.renew_persistent(loader, entry)
+            renew_persistent(loader, entry)
             entry.states = RandomStates(loader)
 
     def iterator_created(self, loader, iterator):
@@ -109,8 +139,7 @@ class Fixer:
         if type(iterator).__module__ != "torch.utils.data.dataloader":
             return  # of a kind that could not be turned back
         entry.after_creation = SharedStates()
-        # On the iterator itself: it must keep its loader alive until the first batch, and no longer.
-        iterator.__dict__[_MARK] = (loader, entry)
+        iterator.__dict__[_MARK] = _Watch(loader, entry)
 
     def iterator_failed(self, loader, error):
         """The iterator that the original settings give, or None if this loader was not changed."""
@@ -126,10 +155,12 @@ class Fixer:
         return iterator
 
     def first_batch(self, iterator, next_data):
-        loader, entry = iterator.__dict__[_MARK]
+        watch = iterator.__dict__[_MARK]
+        entry = watch.entry
         failure = self._try_first(iterator, next_data, entry)
         if failure.why is None:
             return failure.data
+        loader = watch.loader()
         drawn_since = None if entry.after_creation.unchanged() else SharedStates()
         self._take_back(loader, entry, failure.why)
         entry.states.restore()
@@ -153,8 +184,12 @@ class Fixer:
                 self._prove(iterator, entry, users_limit)
                 raise  # the samples were made by the script's own process, as ever: the error is the script's
             timed_out = multi and "timed out after" in str(error)
-            return _First(None, "no first batch came within %.0f s" % limit if timed_out
-                          else "its first batch failed (%s)" % plan.one_line(error))
+            return _First(
+                None,
+                "no first batch came within %.0f s" % limit
+                if timed_out
+                else "its first batch failed (%s)" % plan.one_line(error),
+            )
         self._prove(iterator, entry, users_limit)
         return _First(data, None)
 
@@ -172,18 +207,44 @@ class Fixer:
 
     def _take_back(self, loader, entry, why):
         entry.taken_back = True
+        self._failed[type(loader.dataset)] = why
         before, after = entry.decision.before, entry.decision.after
         entry.decision.put_back(loader)
         for name in before._fields:
             if getattr(before, name) != getattr(after, name):
-                self._emit(loader=entry.number, setting=name, before=getattr(before, name),
-                           after=getattr(after, name), applied=2, why=why)
+                self._emit(
+                    loader=entry.number,
+                    setting=name,
+                    before=getattr(before, name),
+                    after=getattr(after, name),
+                    applied=2,
+                    why=why,
+                )
 
     def _report(self, entry):
         before, after = entry.decision.before, entry.decision.after
         for name, why in entry.decision.reasons.items():
             old, new = getattr(before, name), getattr(after, name)
             self._emit(loader=entry.number, setting=name, before=old, after=new, applied=int(old != new), why=why)
+
+
+class _Watch:
+    """On an iterator until its first batch: its loader, or if the script dropped that, one with the same attributes.
+    No reference to the loader itself: the garbage collector, breaking the cycle with a persistent iterator, would close
+    the workers' pipes before torch can tell them to end, and torch then waits 5 s for each."""
+
+    def __init__(self, loader, entry):
+        self.entry = entry
+        self._reference = weakref.ref(loader)
+        self._kind = type(loader)
+        self._attributes = dict(loader.__dict__, _iterator=None)
+
+    def loader(self):
+        loader = self._reference()
+        if loader is None:
+            loader = object.__new__(self._kind)
+            loader.__dict__.update(self._attributes)
+        return loader
 
 
 class _First:

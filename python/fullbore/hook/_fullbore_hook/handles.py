@@ -4,6 +4,7 @@ A forked worker shares the offset of an open file with its siblings: with one la
 process 2,111 of 8,000 samples came out silently wrong. Random generators and iterators are copied, so that every
 worker would repeat the same draws.
 """
+
 import io
 import sys
 import types
@@ -13,22 +14,63 @@ from .objects import attributes, isinstance_exactly, walk
 # (module prefix, type name or None for any) of handles that cannot be recognised by a base class of the standard
 # library. Told by name, so that nothing is imported that the job did not import.
 _HANDLES = (
-    ("h5py.", "File"), ("h5py.", "Group"), ("h5py.", "Dataset"), ("h5py.h5f", None),
-    ("lmdb", "Environment"), ("lmdb", "Transaction"), ("lmdb", "Cursor"),
-    ("builtins", "Environment"), ("builtins", "Transaction"),  # lmdb's C types name no module
-    ("sqlite3", "Connection"), ("sqlite3", "Cursor"), ("_sqlite3", "Connection"),
-    ("zipfile", "ZipFile"), ("zipfile", "ZipExtFile"), ("tarfile", "TarFile"), ("tempfile", "_TemporaryFileWrapper"),
-    ("socket", "socket"), ("_socket", "socket"), ("ssl", "SSLSocket"), ("select", None), ("selectors", None),
-    ("subprocess", "Popen"), ("threading", "Thread"), ("concurrent.futures.", None), ("multiprocessing.pool", None),
-    ("multiprocessing.connection", None), ("multiprocessing.queues", None), ("multiprocessing.managers", None),
-    ("multiprocessing.synchronize", None), ("multiprocessing.sharedctypes", None), ("netCDF4", "Dataset"), ("tables.file", "File"), ("rasterio.io", None),
-    ("decord.", "VideoReader"), ("av.", "InputContainer"), ("cv2", "VideoCapture"), ("tiledb", None),
-    ("psycopg2", "connection"), ("psycopg", "Connection"), ("redis.", "Redis"), ("pymongo.", "MongoClient"),
-    ("requests.sessions", "Session"), ("botocore.client", None), ("rocksdict", None), ("plyvel", None),
-    ("pyarrow.lib", "NativeFile"), ("pyarrow.lib", "MemoryMappedFile"), ("pyarrow.lib", "OSFile"),
+    ("h5py.", "File"),
+    ("h5py.", "Group"),
+    ("h5py.", "Dataset"),
+    ("h5py.h5f", None),
+    ("lmdb", "Environment"),
+    ("lmdb", "Transaction"),
+    ("lmdb", "Cursor"),
+    ("builtins", "Environment"),
+    ("builtins", "Transaction"),  # lmdb's C types name no module
+    ("sqlite3", "Connection"),
+    ("sqlite3", "Cursor"),
+    ("_sqlite3", "Connection"),
+    ("zipfile", "ZipFile"),
+    ("zipfile", "ZipExtFile"),
+    ("tarfile", "TarFile"),
+    ("tempfile", "_TemporaryFileWrapper"),
+    ("socket", "socket"),
+    ("_socket", "socket"),
+    ("ssl", "SSLSocket"),
+    ("select", None),
+    ("selectors", None),
+    ("subprocess", "Popen"),
+    ("threading", "Thread"),
+    ("concurrent.futures.", None),
+    ("multiprocessing.pool", None),
+    ("multiprocessing.connection", None),
+    ("multiprocessing.queues", None),
+    ("multiprocessing.managers", None),
+    ("multiprocessing.synchronize", None),
+    ("multiprocessing.sharedctypes", None),
+    ("netCDF4", "Dataset"),
+    ("tables.file", "File"),
+    ("rasterio.io", None),
+    ("decord.", "VideoReader"),
+    ("av.", "InputContainer"),
+    ("cv2", "VideoCapture"),
+    ("tiledb", None),
+    ("psycopg2", "connection"),
+    ("psycopg", "Connection"),
+    ("redis.", "Redis"),
+    ("pymongo.", "MongoClient"),
+    ("requests.sessions", "Session"),
+    ("botocore.client", None),
+    ("rocksdict", None),
+    ("plyvel", None),
+    ("pyarrow.lib", "NativeFile"),
+    ("pyarrow.lib", "MemoryMappedFile"),
+    ("pyarrow.lib", "OSFile"),
 )
-_GENERATORS = (("random", "Random"), ("random", "SystemRandom"), ("numpy.random", "RandomState"),
-               ("numpy.random", "Generator"), ("torch._C", "Generator"), ("torch", "Generator"))
+_GENERATORS = (
+    ("random", "Random"),
+    ("random", "SystemRandom"),
+    ("numpy.random", "RandomState"),
+    ("numpy.random", "Generator"),
+    ("torch._C", "Generator"),
+    ("torch", "Generator"),
+)
 _WRAPPED = (staticmethod, classmethod, types.MethodType)
 _IN_MEMORY = (io.BytesIO, io.StringIO)
 
@@ -114,8 +156,9 @@ def _harmless_file(node):
 
 def _closed(node):
     values = attributes(node)
-    return (type(node).__module__ in ("zipfile", "tarfile") and
-            (values.get("fp", values.get("fileobj")) is None or values.get("closed") is True))
+    return type(node).__module__ in ("zipfile", "tarfile") and (
+        values.get("fp", values.get("fileobj")) is None or values.get("closed") is True
+    )
 
 
 def _names(kind):

@@ -3,6 +3,7 @@
 Only instance dictionaries, slots, containers, closures and partials are looked at: a property, a `__getattr__` or a
 `__len__` of a dataset may open files or draw random numbers, and must not be called by someone who only watches.
 """
+
 import collections
 import functools
 import types

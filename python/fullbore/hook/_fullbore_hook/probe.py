@@ -3,6 +3,7 @@
 Never in the training process: one `dataset[0]` there may open a file whose offset all forked workers then share. The
 child's output is thrown away, its random draws and everything it opens end with it, and it is killed at the limit.
 """
+
 import contextlib
 import itertools
 import json
@@ -29,13 +30,14 @@ _FORKED_WORKER_BYTES = 64 * MIB
 
 class Work(NamedTuple):
     """What a loader does for one batch."""
+
     dataset: Any
     iterable: bool
-    indices: Any                 # a sampler to ask; None: draw from range(len(dataset))
-    batch_size: Optional[int]    # None: `indices` yields whole batches, otherwise single indices
+    indices: Any  # a sampler to ask; None: draw from range(len(dataset))
+    batch_size: Optional[int]  # None: `indices` yields whole batches, otherwise single indices
     collate: Any
     start_method: str
-    sent: tuple = ()             # what a spawned worker receives by pickle
+    sent: tuple = ()  # what a spawned worker receives by pickle
 
 
 class Failed(NamedTuple):
@@ -67,10 +69,15 @@ def _judge(result, work, limit):
     size = result.get("batch_size") or 1
     fresh = work.start_method != "fork"
     own = _FRESH_WORKER_BYTES + result.get("pickled", 0) if fresh else _FORKED_WORKER_BYTES + 2 * result.get("own", 0)
-    return Probe(batch_seconds=result["mean"] * size + result.get("collate", 0.0),
-                 batch_bytes=int(result.get("bytes", 0)), cpu_share=result.get("cpu_share", 1.0),
-                 spread=result.get("spread", 1.0), batches=result.get("batches"), worker_bytes=own,
-                 start_method=work.start_method)
+    return Probe(
+        batch_seconds=result["mean"] * size + result.get("collate", 0.0),
+        batch_bytes=int(result.get("bytes", 0)),
+        cpu_share=result.get("cpu_share", 1.0),
+        spread=result.get("spread", 1.0),
+        batches=result.get("batches"),
+        worker_bytes=own,
+        start_method=work.start_method,
+    )
 
 
 def _in_child(work, limit):
@@ -128,7 +135,7 @@ def _child(work, writer, limit):
         os.write(writer, (json.dumps(facts) + "\n").encode())
 
     try:
-        sys.modules["torch"].set_num_threads(1)  # as a loader worker does
+        getattr(sys.modules["torch"], "set_num_threads", int)(1)  # as a loader worker does
         _sample(work, say)
         if work.start_method != "fork":
             say(pickled=_pickled_bytes(work.sent))
@@ -170,10 +177,17 @@ def _sample(work, say):
     if not walls:
         say(error="the dataset gave no sample")
         return
-    middle = max(sorted(walls)[len(walls) // 2], 1e-9)
-    say(samples=len(walls), mean=sum(walls) / len(walls), batch_size=size, spread=max(walls) / middle,
-        cpu_share=min(1.0, cpu / max(sum(walls), 1e-9)), batches=_pass_length(work),
-        changed=snapshot.changes(before, snapshot.snapshot(work.dataset)))
+    ordered = sorted(walls)
+    middle = max(ordered[len(walls) // 2], 1e-9)
+    say(
+        samples=len(walls),
+        mean=sum(walls) / len(walls),
+        batch_size=size,
+        spread=ordered[len(walls) * 95 // 100] / middle,
+        cpu_share=min(1.0, cpu / max(sum(walls), 1e-9)),
+        batches=_pass_length(work),
+        changed=snapshot.changes(before, snapshot.snapshot(work.dataset)),
+    )
     start = time.monotonic()
     batch = work.collate(made)
     scale = size / float(len(made))
@@ -187,6 +201,7 @@ def _batches(work):
             yield [None] * work.batch_size
     elif work.indices is None:
         import random
+
         draw = random.Random(os.urandom(8))
         length = len(work.dataset)
         for _ in range(_MOST_BATCHES):
@@ -253,6 +268,7 @@ class _Counter:
 
 def _pickled_bytes(sent):
     import pickle
+
     counter = _Counter()
     try:
         pickle.Pickler(counter, pickle.HIGHEST_PROTOCOL).dump(sent)

@@ -3,6 +3,7 @@
 Two uses: a dataset that changes itself while samples are made (a cache, a counter) works differently in workers, which
 have copies; and one that the script changes between epochs must be sent to persistent workers anew.
 """
+
 import sys
 import zlib
 

@@ -1,5 +1,6 @@
 """Undoes a change that failed: random states as they were, workers ended, the user's iterator turned into the original
 kind in place (the training loop already holds the object, so no other one can be handed over)."""
+
 import contextlib
 import sys
 import threading
@@ -45,10 +46,15 @@ def _shared_states():
     if "numpy.random" in sys.modules:
         states["numpy"] = sys.modules["numpy.random"].get_state(legacy=False)
     torch = sys.modules["torch"]
-    states["torch"] = torch.get_rng_state()
-    if torch.cuda.is_initialized():
-        states["cuda"] = [generator.get_state() for generator in torch.cuda.default_generators]
+    if hasattr(torch, "get_rng_state"):
+        states["torch"] = torch.get_rng_state()
+    states["cuda"] = [generator.get_state() for generator in _cuda_generators(torch)]
     return states
+
+
+def _cuda_generators(torch):
+    cuda = getattr(torch, "cuda", None)
+    return cuda.default_generators if hasattr(cuda, "default_generators") and cuda.is_initialized() else ()
 
 
 def _restore_shared(states):
@@ -57,8 +63,9 @@ def _restore_shared(states):
     if "numpy" in states:
         sys.modules["numpy.random"].set_state(states["numpy"])
     torch = sys.modules["torch"]
-    torch.set_rng_state(states["torch"])
-    for generator, state in zip(getattr(torch.cuda, "default_generators", ()), states.get("cuda", ())):
+    if "torch" in states:
+        torch.set_rng_state(states["torch"])
+    for generator, state in zip(_cuda_generators(torch), states["cuda"]):
         generator.set_state(state)
 
 
@@ -73,9 +80,14 @@ def _same(first, second):
 
 
 def _own_generators(loader):
-    roots = (loader.generator, loader.sampler, loader.batch_sampler)
-    return [node for root in roots if root is not None
-            for _, node in walk(root, "sampler", nodes=200, depth=4) if is_random_generator(node)]
+    roots = (getattr(loader, name, None) for name in ("generator", "sampler", "batch_sampler"))
+    return [
+        node
+        for root in roots
+        if root is not None
+        for _, node in walk(root, "sampler", nodes=200, depth=4)
+        if is_random_generator(node)
+    ]
 
 
 def _state_of(generator):
@@ -96,8 +108,7 @@ def _set_state(generator, state):
 def turn_back(iterator, loader):
     """Makes `iterator` what `iter(loader)` gives with the loader's present settings. Raises what that would raise."""
     module = sys.modules["torch.utils.data.dataloader"]
-    kind = (module._SingleProcessDataLoaderIter if loader.num_workers == 0
-            else module._MultiProcessingDataLoaderIter)
+    kind = module._SingleProcessDataLoaderIter if loader.num_workers == 0 else module._MultiProcessingDataLoaderIter
     end_workers(iterator)
     object.__setattr__(iterator, "__class__", kind)
     kind.__init__(iterator, loader)

@@ -14,7 +14,7 @@ _LIBRARY = """
 import hashlib
 
 def burn(amount):
-    hashlib.pbkdf2_hmac("sha256", b"password", b"salt", 400 * amount)
+    hashlib.pbkdf2_hmac("sha256", b"password", b"salt", 800 * amount)
 """
 _library = {"__name__": "work"}
 exec(compile(_LIBRARY, "/usr/lib/python3/site-packages/work.py", "exec"), _library)

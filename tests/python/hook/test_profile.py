@@ -23,7 +23,7 @@ class ProfileTest(unittest.TestCase):
     def start(self, clock=time.thread_time_ns):
         """On the thread's CPU time: a busy machine does not change the shares."""
         profile.stop()
-        profile.start(self.rows, clock)
+        profile.start(self.rows, clock=clock)
 
     def tearDown(self):
         self.assertEqual(profile.why_not(), "")

@@ -30,23 +30,20 @@ _why_not = "line timing was not started"
 _fork_hooked = False
 
 
-def start(emit=None, clock=time.monotonic_ns):
+def start(emit, worker=False, clock=time.monotonic_ns):
     """Begins line timing in this process; again in a forked child, whose parent's windows end here.
 
-    `emit` has profile(), data_path() and interval(), like emit.RecordEmit, which is the default; `clock` returns ns.
+    `emit` has profile(), data_path() and interval(), as the module emit; `worker`: what is made here does not hold up a
+    training thread; `clock` returns ns.
     """
     global _profiler, _why_not, _fork_hooked
     try:
-        if emit is None:
-            from .emit import RecordEmit
-
-            emit = RecordEmit()
         tracer = _profiler.tracer if _profiler is not None else None
         if tracer is not None:
             tracer.forget()
         else:
             tracer, _why_not = make_tracer(clock)
-        _profiler = Profiler(emit, tracer, clock) if tracer is not None else None
+        _profiler = Profiler(emit, tracer, clock, worker) if tracer is not None else None
         if _profiler is not None and not _fork_hooked:
             at_fork(_after_fork)
             _fork_hooked = True
@@ -182,22 +179,24 @@ def _after_fork():
 class Profiler:
     """Windows over iterations, samples and collate calls of one process. Follows one thread of each kind."""
 
-    def __init__(self, emit, tracer, clock):
+    def __init__(self, emit, tracer, clock, worker):
         self.emit = emit
         self.tracer = tracer
         self.why_not = ""
         self._clock = clock
+        self._worker = worker
         self._calibrated = False
         self.forget()
 
     def forget(self):
         """Starts from nothing: at first, and in a forked child."""
         self.tracer.forget()
+        share, cap_ns = (WORKER_SHARE, WORKER_CAP_NS) if self._worker else (OWN_SAMPLE_SHARE, OWN_SAMPLE_CAP_NS)
         self.ledgers = {where: Ledger(where) for where in (stages.LOOP, stages.DATASET, stages.COLLATE_FN)}
         self.budgets = {
             stages.LOOP: Budget(LOOP_SHARE, LOOP_CAP_NS, burst=2, first=3, most_debt_ns=LOOP_LIMIT_NS),
-            stages.DATASET: Budget(WORKER_SHARE, WORKER_CAP_NS, burst=16, first=2, most_debt_ns=SAMPLE_LIMIT_NS),
-            stages.COLLATE_FN: Budget(WORKER_SHARE, WORKER_CAP_NS, burst=2, first=2, most_debt_ns=SAMPLE_LIMIT_NS),
+            stages.DATASET: Budget(share, cap_ns, burst=16, first=2, most_debt_ns=SAMPLE_LIMIT_NS),
+            stages.COLLATE_FN: Budget(share, cap_ns, burst=2, first=2, most_debt_ns=SAMPLE_LIMIT_NS),
         }
         self._flushed = self._clock()
         self._emitted = set()
@@ -315,9 +314,6 @@ class Profiler:
         self._call_thread = get_ident()
         self._call_depth = 1
         budget = self.budgets[where]
-        if self._next_depth and self._call_thread == self._loop_thread:
-            # made while the training thread waits for it
-            budget.share, budget.cap_ns = OWN_SAMPLE_SHARE, OWN_SAMPLE_CAP_NS
         self._call_traced = not self._in_loop and budget.next_unit() and self._free(budget)
         self._call_begin = self._clock()
         if not self._call_traced:

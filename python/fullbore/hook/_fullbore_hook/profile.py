@@ -23,6 +23,7 @@ LOOP_SHARE, LOOP_CAP_NS = 0.002, 8_000
 OWN_SAMPLE_SHARE, OWN_SAMPLE_CAP_NS = 0.01, 2_500
 WORKER_SHARE, WORKER_CAP_NS = 0.01, 10_000_000
 FIRST_WINDOWS = 2
+MOST_FORGIVEN = 3
 BLOCKING_READ = 3          # wire::IntervalKind
 
 _profiler = None
@@ -195,11 +196,13 @@ class Profiler:
         self.ledgers = {where: Ledger(where) for where in (stages.LOOP, stages.DATASET, stages.COLLATE_FN)}
         self.budgets = {
             stages.LOOP: Budget(LOOP_SHARE, LOOP_CAP_NS, burst=2, first=3, most_debt_ns=LOOP_LIMIT_NS),
-            stages.DATASET: Budget(share, cap_ns, burst=16, first=2, most_debt_ns=SAMPLE_LIMIT_NS),
+            stages.DATASET: Budget(share, cap_ns, burst=16, first=4, most_debt_ns=SAMPLE_LIMIT_NS),
             stages.COLLATE_FN: Budget(share, cap_ns, burst=2, first=2, most_debt_ns=SAMPLE_LIMIT_NS),
         }
         self._flushed = self._clock()
         self._emitted = set()
+        self._loader = 0
+        self._due = False
         self._loop_thread = 0
         self._next_depth = 0
         self._iteration = 0        # when the present iteration began
@@ -216,6 +219,7 @@ class Profiler:
         self._call_begin = 0
         self._call_traced = False
         self._prepared = set()
+        self._forgiven = 0
         self.tracer.paths = DataPaths(self.emit.data_path)
 
     # -- the loop -----------------------------------------------------------------------------------------------
@@ -273,6 +277,8 @@ class Profiler:
                 ledger.windows += 1
                 for begin, end, name, file, line in self.tracer.blocking:
                     self.emit.interval(BLOCKING_READ, begin, end, name, file, line)
+                self._emit(stages.LOOP, self._due)
+                self._due = False
         wall = self._clock() - self._iteration
         self.budgets[stages.LOOP].end_unit(wall, cost)
         self._last_wall = wall
@@ -339,6 +345,10 @@ class Profiler:
             self.ledgers[where].windows += 1
             if self.tracer.expired:
                 budget.stop_burst()
+                if self._forgiven < MOST_FORGIVEN:
+                    # a library's first use (imports, tables) is not what samples cost
+                    self._forgiven += 1
+                    cost = 0
         now = self._clock()
         budget.end_unit(now - self._call_begin, cost)
         self._iteration_cost += cost
@@ -347,16 +357,23 @@ class Profiler:
     # -- results ------------------------------------------------------------------------------------------------
 
     def flush(self, loader, force):
+        self._loader = loader
         if force and get_ident() == self._loop_thread:
             self._drop_iteration()
         now = self._clock()
-        due = force or now - self._flushed >= FLUSH_NS
-        if due:
+        self._due = self._due or force or now - self._flushed >= FLUSH_NS
+        for where in (stages.LOOP, stages.DATASET, stages.COLLATE_FN):
+            if where != stages.LOOP or not self._in_loop:
+                self._emit(where, self._due)
+        if self._due:
             self._flushed = now
-        for where, ledger in self.ledgers.items():
-            # the first results go out at once: a short run has no more
-            if not due and (where in self._emitted or ledger.windows < FIRST_WINDOWS):
-                continue
+        # the iteration under way is handed on whole, when it ends
+        self._due = self._due and self._in_loop
+
+    def _emit(self, where, due):
+        """The first results go out at once, because a short run has no more; the others when due."""
+        ledger = self.ledgers[where]
+        if ledger.windows >= (1 if due else FIRST_WINDOWS) and (due or where not in self._emitted):
             self._emitted.add(where)
             ledger.flush(lambda stage, file, line, name, count, windows, wall_ns, window_ns: self.emit.profile(
-                where, stage, file, line, name, count, windows, wall_ns, window_ns, loader))
+                where, stage, file, line, name, count, windows, wall_ns, window_ns, self._loader))

@@ -67,6 +67,8 @@ _DATA_TABLE = (
 )
 
 _LOOP_TABLE = (
+    # decorators: what they wrap has the stage
+    (UNSPECIFIED, "torch._compile.* torch._dynamo.* torch.utils._contextlib.* torch.overrides.* torch.optim.*wrapper torch.optim.*_use_grad"),
     (BLOCKING, " ".join("torch.*Tensor." + name for name in (
         "item cpu numpy tolist nonzero __float__ __int__ __bool__ __index__ __array__ is_nonzero __contains__ equal").split())),
     (BLOCKING, "torch.Tensor.__repr__ torch._tensor_str.* torch.*.nonzero torch.*.allclose torch.*.equal torch.*.masked_select torch.*.unique"),
@@ -106,7 +108,7 @@ def classify(module, qualname, where):
     for key in (module.split(".", 1)[0], ""):
         for pattern, stage in tables.get(key, ()):
             if fnmatchcase(full, pattern):
-                return stage, readable(module, qualname)
+                return (stage, readable(module, qualname)) if stage else None
     return None
 
 

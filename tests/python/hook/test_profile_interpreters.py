@@ -7,7 +7,7 @@ import sys
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MODULES = ("test_stages", "test_profile", "test_profile_budget")
+MODULES = ("test_stages", "test_profile", "test_profile_budget", "test_profile_libraries")
 
 
 def interpreters():

@@ -102,14 +102,21 @@ class Ledger:
         self.stack.append((key, line, self.cell, USER))
 
     def enter_plain(self, key, kind=PLAIN):
-        self.stack.append((key, self.stack[-1][LINE] if self.stack else None, self.cell, kind))
+        self.stack.append((key, self.stack[-1][LINE] if self.stack else None, self.cell, self._below(kind)))
 
     def enter_callee(self, key, stage, name, kind=PLAIN):
         line = self.stack[-1][LINE] if self.stack else None
         if line is not None and stages.refine(self.cell[STAGE], stage):
             self.cell = line.callee(stage, name)
             self.cell[COUNT] += 1
-        self.stack.append((key, line, self.cell, kind))
+        self.stack.append((key, line, self.cell, self._below(kind)))
+
+    def _below(self, kind):
+        return MODEL if self.in_model() else kind
+
+    def in_model(self):
+        """True where lines belong to the caller of a model."""
+        return bool(self.stack) and self.stack[-1][KIND] == MODEL
 
     def at_line(self, index, code, number):
         """The frame at stack position `index` moved to another line; whatever lay above it has ended."""

@@ -8,8 +8,8 @@ import sys
 import types
 from threading import get_ident
 
-from . import codes, is_ours, stages
-from .ledger import CELL, KEY, KIND, LINE, MODEL, USER
+from . import codes, is_ours, roots, stages
+from .ledger import CELL, KEY, KIND, LINE, MODEL, PLAIN, USER
 
 TOOL_NAME = "fullbore"
 MOST_CODES = {stages.LOOP: 64, stages.DATASET: 256, stages.COLLATE_FN: 64}
@@ -75,10 +75,10 @@ class Monitoring:
         for function in functions:
             self._want(function.__code__, self._lines, ledger.where, codes.Info(USER))
 
-    def prepare(self, ledger, roots):
+    def prepare(self, ledger, functions):
         """Functions from which the discovery starts."""
-        for function in roots:
-            self._discover(function.__code__, function.__module__, function.__qualname__, ledger.where)
+        for function in functions:
+            self._discover(function, ledger.where)
 
     def begin(self, ledger, base_frames, limit_ns, deadline_ns):
         """Follows this thread's events into `ledger`. `base_frames` are running already, outermost first."""
@@ -168,17 +168,23 @@ class Monitoring:
             if isinstance(inner, types.CodeType):
                 self._want(inner, events, where, info)
 
-    def _discover(self, code, module, qualname, where):
+    def _discover(self, function, where):
+        """Info of a Python function; if its lines or calls are of interest they are followed from now on."""
+        code = function.__code__
         info = self._infos[where].get(code)
         if info is not None:
             return info
-        info = codes.of_code(code, module or "", qualname, where)
+        module = function.__module__ or ""
+        info = codes.of_code(code, module, function.__qualname__, where)
         if info.kind in (USER, codes.FALLBACK):
             self._want(code, self._lines, where, info)
-        elif where != stages.LOOP and stages.is_descended(module or ""):
+        elif where != stages.LOOP and stages.is_descended(module):
             self._want(code, self._calls, where, info)
         else:
             self._infos[where][code] = info
+        if info.kind == USER:
+            for generator in roots.generators(function):
+                self._discover(generator, where)
         return info
 
     def _callable(self, target, first):
@@ -189,8 +195,7 @@ class Monitoring:
             target = target.__func__
             kind = type(target)
         if kind is types.FunctionType:
-            return self._infos[where].get(target.__code__) or self._discover(
-                target.__code__, target.__module__, target.__qualname__, where)
+            return self._infos[where].get(target.__code__) or self._discover(target, where)
         if kind is types.BuiltinFunctionType:
             owner = target.__self__
             key = (target.__module__, target.__name__, id(owner if issubclass(type(owner), type) else type(owner)))
@@ -226,7 +231,7 @@ class Monitoring:
             info = codes.NOTHING
             function = codes.function_of(kind, "__call__")
         if function is not None:
-            found = self._discover(function.__code__, function.__module__, function.__qualname__, where)
+            found = self._discover(function, where)
             inherited = codes.of_class(kind, where) if not issubclass(kind, type) else info
             return inherited if inherited.stage is not None else found
         return info if issubclass(kind, type) else codes.of_class(kind, where)
@@ -273,7 +278,9 @@ class Monitoring:
 
     def _enter(self, ledger, code, number):
         info = self._infos[ledger.where].get(code) or codes.NOTHING
-        if info.kind == USER or (info.kind == codes.FALLBACK and not (ledger.stack and ledger.stack[-1][LINE])):
+        if info.kind == USER and ledger.in_model() and code.co_name not in codes.LOOP_METHODS:
+            ledger.enter_plain(code)
+        elif info.kind == USER or (info.kind == codes.FALLBACK and not (ledger.stack and ledger.stack[-1][LINE])):
             ledger.enter_user(code, code, number)
         elif info.stage is None:
             ledger.enter_plain(code)
@@ -301,7 +308,7 @@ class Monitoring:
             info = self._callable(target, first)
             if info.stage is not None:
                 self._note(ledger, info, first, now)
-                ledger.enter_callee(_CALL, info.stage, info.name)
+                ledger.enter_callee(_CALL, info.stage, info.name, MODEL if info.kind == MODEL else PLAIN)
             self._done(ledger, now)
         except Exception as error:
             self._broke(error)

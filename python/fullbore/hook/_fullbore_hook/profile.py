@@ -257,6 +257,9 @@ class Profiler:
             cell = ledger.line(chain[-1].f_code, chain[-1].f_lineno).callee(stages.WAIT, "next")
             cell[0] += max(waited, 0)
             cell[1] += 1
+            if frame is not chain[-1] and frame.f_code not in self._prepared:
+                self._prepared.add(frame.f_code)
+                self.tracer.prepare(ledger, roots.loop_methods(frame))
         self._in_loop = True
         self.tracer.begin(ledger, chain, LOOP_LIMIT_NS, 5 * self._last_wall + LOOP_GRACE_NS)
 

@@ -16,6 +16,10 @@ LOOP, DATASET, COLLATE_FN = 0, 1, 2
 _WHOLE = frozenset((TOKENISE, COLLATE, PAUSE, WAIT, COPY, BLOCKING))
 
 _DATA_TABLE = (
+    # containers and shared base classes: what they call has the stage, and the better name
+    (UNSPECIFIED, " ".join("torchvision.transforms.*" + name for name in (
+        "Compose* Lambda* RandomApply* RandomOrder* RandomChoice* Transform.forward Transform.__call__").split())),
+    (UNSPECIFIED, "albumentations.core.* monai.transforms.compose.* monai.transforms.transform.* kornia.augmentation.*base*"),
     # opening: names to handles, and the headers that come with them
     (OPEN, "_io.open _io.open_code builtins.open io.open posix.open os.open os.fdopen pathlib.Path.open pathlib._local.Path.open"),
     (OPEN, "posix.stat posix.lstat posix.scandir posix.listdir posix.access genericpath.* posixpath.exists"),
@@ -57,7 +61,6 @@ _DATA_TABLE = (
     (AUGMENT, " ".join("PIL.Image.Image." + name for name in (
         "resize crop transpose rotate transform filter thumbnail reduce point paste split quantize effect_spread").split())),
     (AUGMENT, "PIL.Image.blend PIL.Image.composite PIL.Image.merge PIL.Image.Image.getbands"),
-    (AUGMENT, "torchvision.transforms.*Compose* torchvision.transforms.*Lambda* torchvision.transforms.*RandomApply* torchvision.transforms.*RandomOrder* torchvision.transforms.*RandomChoice*"),
     (AUGMENT, "torchvision.transforms.* timm.data.* albumentations.* albucore.* kornia.* imgaug.* monai.transforms.* torchio.* audiomentations.* torch_audiomentations.* torchaudio.transforms.* torchaudio.functional.*"),
     (AUGMENT, "torch.nn.functional.interpolate torch._C._nn.upsample* skimage.* scipy.ndimage.* scipy.signal.* librosa.*"),
     (AUGMENT, "cv2.*"),
@@ -127,7 +130,7 @@ def _normal(module, qualname):
 
 
 _SHORT_MODULES = {"_io": "io", "posix": "os", "builtins": "", "_pickle": "pickle", "_socket": "socket", "_ssl": "ssl"}
-_DROPPED_ENDS = (".forward", ".__call__", ".__init__", ".__new__", ".transform")
+_DROPPED_ENDS = (".forward", ".__call__", ".__init__", ".__new__", ".transform", ".apply")
 
 
 def readable(module, qualname):

@@ -7,7 +7,7 @@ disarmed by end(). It never takes the place of a tracer that is there, and leave
 import sys
 
 from . import codes, is_ours, stages
-from .ledger import KEY, KIND, LINE, MODEL, STAGE, USER
+from .ledger import KEY, LINE, MODEL, PLAIN, STAGE, USER
 
 MOST_BLOCKING = 4
 _LONGEST_EVENT_NS = 200_000  # more is another process's time on this core
@@ -52,7 +52,7 @@ class Windows:
         for function in functions:
             self._infos[ledger.where][function.__code__] = codes.Info(USER)
 
-    def prepare(self, ledger, roots):
+    def prepare(self, ledger, functions):
         """Nothing: everything that the thread calls is seen."""
 
     def begin(self, ledger, base_frames, limit_ns, deadline_ns):
@@ -214,18 +214,17 @@ class Windows:
             number = frame.f_lineno
             ledger.enter_user(frame, code, None if number == code.co_firstlineno and ledger.stack else number)
             return
-        kind = MODEL if info.kind == MODEL or (ledger.stack and ledger.stack[-1][KIND] == MODEL) else 0
         if info.stage is None:
-            ledger.enter_plain(frame, kind)
+            ledger.enter_plain(frame)
         else:
             self._open_reading(frame, info, frame, now)
-            ledger.enter_callee(frame, info.stage, info.name, kind)
+            ledger.enter_callee(frame, info.stage, info.name, MODEL if info.kind == MODEL else PLAIN)
 
     def _carries(self, info, code):
-        stack = self.ledger.stack
+        ledger = self.ledger
         if info.kind == USER:
-            return not stack or stack[-1][KIND] != MODEL or code.co_name in codes.LOOP_METHODS
-        return info.kind == codes.FALLBACK and not (stack and stack[-1][LINE] is not None)
+            return not ledger.in_model() or code.co_name in codes.LOOP_METHODS
+        return info.kind == codes.FALLBACK and not (ledger.stack and ledger.stack[-1][LINE] is not None)
 
     def _info(self, frame):
         infos = self._infos[self.ledger.where]

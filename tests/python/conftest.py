@@ -2,11 +2,13 @@
 
 import glob
 import os
-import shutil
+import sys
 
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import pythons  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -20,17 +22,7 @@ def package():
     return max(found, key=os.path.getmtime)
 
 
-def interpreters():
-    """[(version, path or None)] of every Python that the hook is written for, where it is installed."""
-    found = []
-    for minor in range(8, 15):
-        version = "3.%d" % minor
-        inside = sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/%s.*/bin/python" % version)))
-        found.append((version, inside[-1] if inside else shutil.which("python" + version)))
-    return found
-
-
-@pytest.fixture(params=interpreters(), ids=lambda found: found[0])
+@pytest.fixture(params=pythons.interpreters(), ids=lambda found: found[0])
 def bare_python(request):
     version, path = request.param
     if path is None:

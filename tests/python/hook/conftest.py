@@ -1,6 +1,7 @@
 """Runs a script twice, alone and with the hook, and reads what the hook recorded."""
 
 import collections
+import functools
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, TESTS)
+import pythons  # noqa: E402
 import rings  # noqa: E402
 
 STANDIN = os.path.join(TESTS, "standin")
@@ -67,12 +69,29 @@ def bench(tmp_path, package):
     return Bench(tmp_path, package)
 
 
+@functools.lru_cache(None)
 def has_torch():
     return subprocess.run([sys.executable, "-c", "import torch"], capture_output=True).returncode == 0
 
 
-@pytest.fixture(scope="session")
-def torch_python():
-    if not has_torch():
+def _loaders():
+    """Every torch there is: the stand-in on each Python, and the real one."""
+    bare = [pytest.param((version, path), id="standin-" + version) for version, path in pythons.interpreters()]
+    return bare + [pytest.param(("torch", sys.executable), id="torch")]
+
+
+@pytest.fixture(params=_loaders())
+def torch_run(request, bench):
+    """Calls `watched` or `both` of the bench with a Python that has torch or its stand-in."""
+    name, python = request.param
+    if python is None:
+        pytest.skip("Python %s is not installed" % name)
+    if name == "torch" and not has_torch():
         pytest.skip("torch is not installed for this Python")
-    return sys.executable
+    path = [] if name == "torch" else [STANDIN]
+
+    def run(script, *arguments, way="watched", env=None):
+        return getattr(bench, way)(python, bench.write(script), *arguments, path=path, env=env)
+
+    run.real = name == "torch"
+    return run

@@ -22,13 +22,26 @@ def start():
         os.register_at_fork(after_in_child=_after_fork)
 
 
+def restart(rings, library, ring_bytes):
+    """Begins an observation that this process itself asked for (fullbore.watching), perhaps not the first."""
+    from . import abi, finder
+
+    if not abi.reopen(rings, library, ring_bytes):
+        raise RuntimeError("cannot make rings in " + rings)
+    if _state["pid"]:
+        _forget()
+        finder.install()
+    else:
+        start()
+
+
 def forks():
     """How often this process was forked since the hook started in an ancestor."""
     return _state["forks"]
 
 
 def at_fork(function):
-    """Calls `function()` in every child of a fork, to forget what belongs to the parent's threads."""
+    """Calls `function()` in every child of a fork, and before another observation, to forget what was of the one before."""
     _state["children"].append(function)
 
 
@@ -36,10 +49,14 @@ def _after_fork():
     try:
         _state["pid"] = os.getpid()
         _state["forks"] += 1
-        for function in _state["children"]:
-            function()
+        _forget()
     except Exception as error:
         fail(error)
+
+
+def _forget():
+    for function in _state["children"]:
+        function()
 
 
 def part(name):

@@ -68,7 +68,7 @@ def uninstall():
         sys.meta_path.remove(_Finder)
     except ValueError:
         pass
-    for name in ("loader", "worker", "training"):
+    for name in ("loader", "worker", "training", "process"):
         module = sys.modules.get(__package__ + "." + name)
         if module is not None:
             module.uninstall()

@@ -73,13 +73,11 @@ def call_location(frame, callee):
 def source_of(frame):
     filename = frame.f_code.co_filename
     try:
-        if not filename.startswith("<"):
-            with open(filename, "rb") as file:
-                return file.read().decode("utf-8")
-        linecache = sys.modules.get("linecache")  # where IPython keeps its cells
-        return "".join(linecache.getlines(filename)) or None if linecache else None
+        with open(filename, "rb") as file:
+            return file.read().decode("utf-8")
     except (OSError, ValueError):
-        return None
+        linecache = sys.modules.get("linecache")  # where notebooks keep their cells
+        return "".join(linecache.getlines(filename)) or None if linecache else None
 
 
 def _running_span(frame):

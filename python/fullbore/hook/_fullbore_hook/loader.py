@@ -5,7 +5,7 @@ import threading
 import time
 import weakref
 
-from . import abi, describe, environment, fail, forks, frames, records, rewrite
+from . import abi, at_fork, describe, environment, fail, forks, frames, records, rewrite
 from .guard import NOTHING, contexts, observes, passes
 from .process import announce_trainer, fix, here, profile
 
@@ -19,6 +19,17 @@ _iterators = {}  # id(iterator): IteratorState
 _counts = {"loader": 0, "iterator": 0}
 _serving = {"loader": 0}  # the loader whose iterator was made last: a worker forked meanwhile serves it
 _done = []
+
+
+def _forget():
+    """A forked process and a new observation have yet to say which loaders and iterators they use."""
+    for info in list(_loaders.values()):
+        info.written = False
+    for state in list(_iterators.values()):
+        state.begun = False
+
+
+at_fork(_forget)
 
 
 def _weak_entry(table, thing, entry):

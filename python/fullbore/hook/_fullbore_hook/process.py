@@ -41,6 +41,11 @@ def _forget():
 at_fork(_forget)
 
 
+def uninstall():
+    profile.stop()
+    fix.stop()
+
+
 def announce_trainer():
     if records.TRAINER not in _announced and records.WORKER not in _announced:
         announce(records.TRAINER)

@@ -92,7 +92,7 @@ def _user_dataset(dataset):
     inner = dataset
     for _ in range(_WRAPPED_DEEP):
         code = _maker_of(type(inner), False) or _maker_of(type(inner), True)
-        if code is not None and frames.is_user_code(code.co_filename):
+        if code is not None and frames.is_user_file(code.co_filename):
             return inner
         inner = getattr(inner, "__dict__", {}).get("dataset")
         if inner is None:

@@ -15,7 +15,7 @@ _NOTEBOOK = ("<ipython-input", "<stdin>")
 _known = {}
 
 
-def is_user_code(filename):
+def is_user_file(filename):
     """True for a file of the user's: not in an installed package, in torch, in the standard library, or here."""
     known = _known.get(filename)
     if known is None:
@@ -26,7 +26,7 @@ def is_user_code(filename):
 def is_user_frame(frame):
     # The program of `python -c` is "<string>", as is generated code, which has another module name.
     filename = frame.f_code.co_filename
-    return is_user_code(filename) or (filename == "<string>" and frame.f_globals.get("__name__") == "__main__")
+    return is_user_file(filename) or (filename == "<string>" and frame.f_globals.get("__name__") == "__main__")
 
 
 def _judge(filename):

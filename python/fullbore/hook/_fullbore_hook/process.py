@@ -54,7 +54,7 @@ def announce_trainer():
 def announce(role, worker=None, base_seed=None):
     """Writes the ProcessRecord, and starts the timing of source lines, which it names."""
     _announced.add(role)
-    profile.start(emit, role == records.WORKER)
+    profile.start(emit)
     torch = sys.modules.get("torch")
     tier = profile.tier()
     if not tier:

@@ -23,7 +23,7 @@ def loader_record(loader, info):
         _flags(loader, iterable) | (records.FIXED if info.number in emit.fixed_loaders else 0),
         records.UNKNOWN if iterable else _length(dataset),
         records.UNKNOWN if iterable else _length(loader),
-        records.known32(getattr(loader, "batch_size", None)),
+        records.known32(_batch_size(loader)),
         records.known32(getattr(loader, "num_workers", None)),
         records.known32(getattr(loader, "prefetch_factor", None)),
         records.known32(location.line),
@@ -44,9 +44,25 @@ def _is_iterable(loader):
     return getattr(loader, "_dataset_kind", None) == 1
 
 
+def _batch_size(loader):
+    size = getattr(loader, "batch_size", None)
+    if size is None:
+        # a framework that shards batches wraps the user's batch sampler in its own
+        size = _attribute(getattr(loader, "batch_sampler", None), "batch_size")
+    return size if type(size) is int else None
+
+
+def _attribute(thing, name):
+    """From `__dict__` alone: a property may be the user's code."""
+    return getattr(thing, "__dict__", {}).get(name)
+
+
 def _flags(loader, iterable):
-    sampler, batch_sampler = getattr(loader, "sampler", None), getattr(loader, "batch_sampler", None)
-    sampler_types = [kind.__name__ for kind in type(sampler).__mro__ + type(batch_sampler).__mro__]
+    batch_sampler = getattr(loader, "batch_sampler", None)
+    samplers = [getattr(loader, "sampler", None), batch_sampler]
+    for _ in range(_WRAPPED_DEEP):
+        samplers += [_attribute(samplers[-1], "sampler") or _attribute(samplers[-1], "batch_sampler")]
+    names = {kind.__name__ for sampler in samplers for kind in type(sampler).__mro__}
     custom = batch_sampler is not None and getattr(loader, "batch_size", None) is None
     flags = 0
     for flag, on in (
@@ -55,9 +71,9 @@ def _flags(loader, iterable):
         (records.DROP_LAST, getattr(loader, "drop_last", False)),
         (records.IN_ORDER, getattr(loader, "in_order", True)),
         (records.ITERABLE_DATASET, iterable),
-        (records.SHUFFLE, "RandomSampler" in sampler_types or getattr(sampler, "shuffle", False) is True),
+        (records.SHUFFLE, "RandomSampler" in names or any(_attribute(one, "shuffle") is True for one in samplers)),
         (records.CUSTOM_BATCH_SAMPLER, custom),
-        (records.DISTRIBUTED_SAMPLER, "DistributedSampler" in sampler_types),
+        (records.DISTRIBUTED_SAMPLER, "DistributedSampler" in names),
     ):
         flags |= flag if on else 0
     return flags

@@ -269,7 +269,7 @@ class IteratorState:
         if self.has_queue:
             iterator = self.ref()
             if self.batch is None:
-                self.batch = iterator._rcvd_idx - 1
+                self.batch = iterator._rcvd_idx - 1 if getattr(iterator, "_in_order", True) else _UNKNOWN
             later = sum([len(task) > 1 for task in iterator._task_info.values()]) if self.missing else 0
         else:
             self.batch = self.count
@@ -441,7 +441,7 @@ def _rules():
     wait = ("queue_wait", "self._data_queue.get(*_)", "waiting", "arrived", ())
     sample = ("sampler", "next(self._sampler_iter)", "sampling", "sampled", ())
     pin = ("pin", "_utils.pin_memory.pin_memory(*_)", "pinning", "pinned", ())
-    take = ("batch_index", "self._task_info.pop(idx)", "taking", None, ("idx",))
+    take = ("", "self._task_info.pop(idx)", "taking", None, ("idx",))
     process = ("batch_worker", "self._process_data(data, worker_id, *_)", "processing", None, ("worker_id",))
     first = ("first_batch_guard", "self._next_data()", "guarded", "first_batch", ("self",))
     return {
@@ -472,6 +472,7 @@ def install_stateful(module):
     for (owner, method), rule in _rules().items():
         if owner in ("_SingleProcessDataLoaderIter", "_MultiProcessingDataLoaderIter"):
             rules[("_Stateful" + owner[1:], method)] = rule
+    rules[("StatefulDataLoader", "__init__")] = rewrite.Rules(_PROBE, context=("building", ("self",)))
     rules[("StatefulDataLoader", "__iter__")] = _rules()[("DataLoader", "__iter__")]
     _apply(module, rules)
 

@@ -142,8 +142,11 @@ def batch_size(data):
     """(samples or None, bytes or UNKNOWN) of a batch, from its plain tensors and containers alone."""
     torch = sys.modules.get("torch")
     tensor = getattr(torch, "Tensor", None)
-    leaves = []
-    _collect(data, tensor, leaves, 3)
+    if type(data) is tensor:
+        leaves = [data]
+    else:
+        leaves = []
+        _collect(data, tensor, leaves, 3)
     size = sum([leaf.numel() * leaf.element_size() for leaf in leaves]) if leaves else records.UNKNOWN
     return _samples(data, tensor, leaves), size
 

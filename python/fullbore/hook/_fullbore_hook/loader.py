@@ -12,7 +12,7 @@ from .process import announce_trainer, fix, here, profile
 _SETTINGS = ("num_workers", "pin_memory", "prefetch_factor", "persistent_workers")
 _clock = time.monotonic_ns
 _thread = threading.get_ident
-_UNKNOWN = records.UNKNOWN
+_UNKNOWN, _UNKNOWN32 = records.UNKNOWN, records.UNKNOWN32
 
 _loaders = {}  # id(loader): LoaderInfo
 _iterators = {}  # id(iterator): IteratorState
@@ -159,7 +159,7 @@ class IteratorState:
 
     __slots__ = (
         "ref loader loader_info number epoch begun has_queue outer usage thread last_cpu last_runq count traced begin_ns end_ns "
-        "cpu runq loop_cpu loop_runq queue_wait waiting_since sampler sampling_since pin pinning_since batch worker missing "
+        "cpu runq loop_cpu loop_runq queue_wait waiting_since sampler sampling_since pin pinning_since batch worker missing cpu_now caller "
         "ready samples bytes"
     ).split()
 
@@ -215,12 +215,12 @@ class IteratorState:
     def _enter(self, frame):
         if not self.begun:
             self.begin()
-        self.traced = profile.next_begin(_caller(frame))
-        self.end_ns = 0
-        self.batch = self.worker = self.samples = None
+        self.caller = _caller(frame)
+        self.traced = profile.next_begin(self.caller)
+        self.batch = self.cpu_now = None
+        self.worker = self.samples = self.ready = _UNKNOWN32
         self.bytes = self.pin = self.queue_wait = _UNKNOWN
-        self.sampler = self.waiting_since = self.sampling_since = self.pinning_since = 0
-        self.ready = None
+        self.end_ns = self.sampler = self.waiting_since = self.sampling_since = self.pinning_since = 0
         self.missing = False
         if self.has_queue:
             self.queue_wait = 0
@@ -245,11 +245,13 @@ class IteratorState:
         try:
             self.ready = sum([len(task) > 1 for task in tasks.values()]) + iterator._data_queue.qsize()
         except (NotImplementedError, OSError):
-            self.ready = None
+            self.ready = _UNKNOWN32
 
     def yielded(self, data):
         self.end_ns = _clock()
-        self.samples, self.bytes = describe.batch_size(data)
+        samples, self.bytes = describe.batch_size(data)
+        if samples is not None:
+            self.samples = samples
 
     def __exit__(self, kind, error, traceback):
         here.next, self.outer = self.outer, None
@@ -261,11 +263,11 @@ class IteratorState:
 
     def _exit(self, kind):
         end_ns = self.end_ns or _clock()
-        cpu, runq = self.usage.now()[:2]
+        cpu, runq = self.cpu_now or self.usage.now()[:2]  # making the batch has ended with asking
         stopped = kind is not None and issubclass(kind, StopIteration)
         flags = records.STOP if stopped else records.ERROR if kind is not None else 0
         flags |= (records.FIRST if self.count == 0 else 0) | (records.TRACED if self.traced else 0)
-        later = None
+        later = _UNKNOWN32
         if self.has_queue:
             iterator = self.ref()
             if self.batch is None:
@@ -288,17 +290,18 @@ class IteratorState:
                 self.bytes,
                 self.loader,
                 self.number,
-                records.known32(self.ready),
-                records.known32(later),
-                records.known32(None if stopped else self.worker),
-                records.known32(self.samples),
+                self.ready,
+                later,
+                _UNKNOWN32 if stopped else self.worker,
+                self.samples,
                 flags,
                 0,
             )
         )
         self.count += 1
         self.thread, self.last_cpu, self.last_runq = _thread(), cpu, runq
-        profile.next_end(_caller(sys._getframe(2)))
+        caller, self.caller = self.caller, None
+        profile.next_end(caller)
         profile.flush(self.loader, stopped)
 
 
@@ -370,11 +373,6 @@ class _Probe:
             fail(error)
             return NOTHING
 
-    @passes
-    def yielded(self, data):
-        if here.next is not None:
-            here.next.yielded(data)
-
     def guarded(self, iterator):
         try:
             return fix.guards(iterator)
@@ -385,41 +383,66 @@ class _Probe:
     def first_batch(self, iterator):
         return fix.first_batch(iterator, iterator._next_data)
 
-    @observes
+    # Within every next(): written out, because a decorator would cost as much again as what it guards.
+
+    def yielded(self, data):
+        try:
+            state = here.next
+            if state is not None:
+                state.yielded(data)
+        except Exception as error:
+            fail(error)
+        return data
+
     def sampling(self):
-        if here.next is not None:
-            here.next.sampling_since = _clock()
+        try:
+            state = here.next
+            if state is not None:
+                state.sampling_since = _clock()
+        except Exception as error:
+            fail(error)
 
-    @passes
     def sampled(self, index):
-        state = here.next
-        if state is not None and state.sampling_since:
-            state.sampler += _clock() - state.sampling_since
-            state.sampling_since = 0
+        try:
+            state = here.next
+            if state is not None and state.sampling_since:
+                state.sampler += _clock() - state.sampling_since
+                state.sampling_since = 0
+        except Exception as error:
+            fail(error)
+        return index
 
-    @observes
     def waiting(self):
-        # a get that times out is tried again: the wait goes on
-        state = here.next
-        if state is not None and not state.waiting_since:
-            state.waiting_since = _clock()
+        try:
+            state = here.next
+            # a get that times out is tried again: the wait goes on
+            if state is not None and not state.waiting_since:
+                state.waiting_since = _clock()
+        except Exception as error:
+            fail(error)
 
-    @passes
     def arrived(self, data):
-        state = here.next
-        if state is not None and state.waiting_since:
-            state.queue_wait += _clock() - state.waiting_since
-            state.waiting_since = 0
+        try:
+            state = here.next
+            if state is not None and state.waiting_since:
+                state.queue_wait += _clock() - state.waiting_since
+                state.waiting_since = 0
+        except Exception as error:
+            fail(error)
+        return data
+
+    def processing(self, worker):
+        try:
+            state = here.next
+            if state is not None:
+                state.worker = worker
+        except Exception as error:
+            fail(error)
 
     @observes
     def taking(self, index):
         if here.next is not None:
             here.next.batch = index
-
-    @observes
-    def processing(self, worker):
-        if here.next is not None:
-            here.next.worker = worker
 
     @observes
     def pinning(self):
@@ -441,6 +464,7 @@ def _rules():
     wait = ("queue_wait", "self._data_queue.get(*_)", "waiting", "arrived", ())
     sample = ("sampler", "next(self._sampler_iter)", "sampling", "sampled", ())
     pin = ("pin", "_utils.pin_memory.pin_memory(*_)", "pinning", "pinned", ())
+    # Batches arrive in order unless in_order=False, where the index is told by this.
     take = ("", "self._task_info.pop(idx)", "taking", None, ("idx",))
     process = ("batch_worker", "self._process_data(data, worker_id, *_)", "processing", None, ("worker_id",))
     first = ("first_batch_guard", "self._next_data()", "guarded", "first_batch", ("self",))
@@ -453,7 +477,7 @@ def _rules():
         ),
         ("_BaseDataLoaderIter", "__init__"): rewrite.Rules(_PROBE, context=("iterator", ("self", "loader"))),
         ("_BaseDataLoaderIter", "__next__"): rewrite.Rules(
-            _PROBE, context=("next", ("self",)), returns="yielded", instead=[first]
+            _PROBE, context=("next", ("self",)), returns="yielded", instead=[first] if environment.FIX else []
         ),
         ("_BaseDataLoaderIter", "_next_index"): rewrite.Rules(_PROBE, around=[sample]),
         ("_SingleProcessDataLoaderIter", "_next_data"): rewrite.Rules(_PROBE, around=[pin]),

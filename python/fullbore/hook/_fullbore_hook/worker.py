@@ -7,6 +7,7 @@ from .guard import contexts, observes, passes
 from .process import announce, here, profile
 
 _SAMPLES_WRITTEN = 128  # of one batch; of a larger one every n-th, so that a ring never overflows from one batch
+_WORTH_BYTES_NS = 1000000  # a batch made faster than this read nothing that matters; asking the kernel costs 6 us
 _clock = time.monotonic_ns
 _cpu_clock = time.thread_time_ns
 _UNKNOWN = records.UNKNOWN
@@ -17,8 +18,8 @@ class Maker:
     """What one thread is making: batch after batch. Also the context of a fetch."""
 
     __slots__ = (
-        "loader worker epoch usage open served idle_since idle_ns begin_ns fetched_ns collated_ns start batch samples many every "
-        "written slowest_ns slowest_index slowest_begin index sample_begin sample_cpu traced used collating"
+        "loader worker epoch usage open state idle_since idle_ns begin_ns fetched_ns collated_ns cpu runq io io_is_of_last batch "
+        "samples many every written slowest_ns slowest_index slowest_begin index sample_begin sample_cpu traced used collating"
     ).split()
 
     def __init__(self, loader_number=0, worker=None):
@@ -26,20 +27,27 @@ class Maker:
         self.worker = records.known32(worker)
         self.epoch = 0
         self.usage = abi.Usage()
-        self.open = self.served = False
+        self.io = self.usage.now(1)[2:]
+        self.io_is_of_last = True
+        self.open = False
+        self.state = None  # the running next() of the training process; a worker has none
         self.idle_since = _clock()
 
-    def begin(self, batch, index):
-        """The index is in hand. `served`: a worker's loop hands the batch on, and finish() comes from there."""
+    def begin(self, batch, index, state=None):
+        """The index is in hand. In a worker its loop hands the batch on, and finish() comes from there."""
         self.open = True
         self.batch = batch
         self.samples, self.many, self.written, self.traced = 0, None, [], False
         self.slowest_ns = self.slowest_index = self.slowest_begin = _UNKNOWN
-        self.fetched_ns = self.collated_ns = 0
-        self.sample_begin, self.collating, self.used = 0, False, None
+        self.fetched_ns = self.collated_ns = self.sample_begin = self.sample_cpu = 0
+        self.collating, self.used = False, None
         count = len(index) if type(index) in (list, tuple) else 1
         self.every = 1 + (count - 1) // _SAMPLES_WRITTEN
-        self.start = self.usage.now(1)
+        self.state = state
+        if state is None:
+            self.cpu, self.runq = self.usage.now()[:2]
+        else:
+            self.cpu, self.runq = state.cpu, state.runq  # next() began a moment ago
         self.begin_ns = _clock()
         self.idle_ns = self.begin_ns - self.idle_since
 
@@ -62,9 +70,22 @@ class Maker:
         now = _clock()
         self.fetched_ns = self.fetched_ns or now
         self.collated_ns = self.collated_ns or now
-        self.used = self.usage.now(1)
-        if not self.served:
+        self._read_usage(now - self.begin_ns > _WORTH_BYTES_NS)
+        if self.state is not None:
+            self.state.cpu_now = self.used[:2]
             self.finish(self.collated_ns)
+            self.state = None
+
+    def _read_usage(self, with_io):
+        """CPU time always; bytes as the difference to the end of the batch before, if that was read too."""
+        usage = self.usage.now(with_io)
+        io = [_UNKNOWN] * 3
+        if with_io:
+            if self.io_is_of_last:
+                io = [_difference(now, before) for now, before in zip(usage[2:], self.io)]
+            self.io = usage[2:]
+        self.io_is_of_last = with_io
+        self.used = (usage[0], usage[1], io)
 
     def _close_sample(self):
         if self.sample_begin:
@@ -76,13 +97,16 @@ class Maker:
         if profile.sample_begin(dataset, index):
             self.traced = True
         self.index = index
-        self.sample_cpu = _cpu_clock()
+        if not self.sample_cpu:
+            self.sample_cpu = _cpu_clock()
         self.sample_begin = _clock()
 
     def sampled(self):
         begin = self.sample_begin
         wall = _clock() - begin
-        cpu = _cpu_clock() - self.sample_cpu
+        # From the end of the sample before: asking the kernel twice would cost more than the moment in between.
+        cpu_now = _cpu_clock()
+        cpu, self.sample_cpu = min(cpu_now - self.sample_cpu, wall), cpu_now
         self.sample_begin = 0
         profile.sample_end()
         index = self.index
@@ -114,7 +138,9 @@ class Maker:
         if not self.open:
             return
         self.open = False
-        end, start = self.used or self.usage.now(1), self.start
+        if self.used is None:
+            self._read_usage(False)  # never fetched: the worker's set-up failed
+        cpu, runq, (chars, read, faults) = self.used
         samples = self.many or self.samples
         written, self.written = self.written, []
         packed = records.batch(
@@ -123,11 +149,11 @@ class Maker:
             self.fetched_ns or put_ns,
             self.collated_ns or put_ns,
             put_ns,
-            end[0] - start[0],
-            _difference(end[1], start[1]),
-            _difference(end[2], start[2]),
-            _difference(end[3], start[3]),
-            end[4] - start[4],
+            cpu - self.cpu,
+            _difference(runq, self.runq),
+            chars,
+            read,
+            faults,
             self.batch,
             self.slowest_ns,
             self.slowest_index,
@@ -159,7 +185,6 @@ class _Working:
     def __enter__(self):
         try:
             here.maker = Maker(loader.served_loader(), self.worker)
-            here.maker.served = True
             announce(records.WORKER, self.worker, self.base_seed)
         except Exception as error:
             loader.fail(error)
@@ -200,17 +225,16 @@ class _Probe:
 
     @contexts
     def fetching(self, fetcher, possibly_batched_index):
-        maker = here.maker
-        if maker is not None and maker.served:
-            return maker if maker.open else None
-        state = here.next
-        if state is None or not abi.active():
+        maker, state = here.maker, here.next
+        if state is None:
+            return maker if maker is not None and maker.open else None
+        if not abi.active():
             return None
         if maker is None:
             maker = here.maker = Maker()
         maker.loader, maker.epoch = state.loader, state.epoch
         maker.idle_since = state.begin_ns
-        maker.begin(state.count, possibly_batched_index)
+        maker.begin(state.count, possibly_batched_index, state)
         return maker
 
     def making(self, dataset_holder, index):

@@ -1,0 +1,37 @@
+// Every cause that Fullbore can name, each a pure function in a file of its own: nullopt where it does not hold. A new
+// one is a new file, and a line here; docs/causes.md says what each is, what shows it and when it is not this but that.
+#pragma once
+
+#include <optional>
+
+#include "diagnose/diagnosis.h"
+#include "diagnose/situation.h"
+
+// The one list. Order matters only between causes of the same share: the cheaper change stands first.
+#define FULLBORE_CAUSES(cause)                                                                                \
+  cause(no_workers) cause(worker_restart) cause(too_few_workers) cause(too_many_workers) cause(cpu_quota)     \
+      cause(slow_worker) cause(slow_samples) cause(small_files) cause(storage_bandwidth) cause(cpu_saturated) \
+          cause(checkpoint_pause) cause(validation_pause)
+
+namespace fullbore::diagnose {
+
+#define FULLBORE_DECLARE(name) std::optional<Cause> name(const Situation& situation);
+FULLBORE_CAUSES(FULLBORE_DECLARE)
+#undef FULLBORE_DECLARE
+
+using CauseFunction = std::optional<Cause> (*)(const Situation&);
+
+inline constexpr CauseFunction kAllCauses[] = {
+#define FULLBORE_LIST(name) name,
+    FULLBORE_CAUSES(FULLBORE_LIST)
+#undef FULLBORE_LIST
+};
+
+// Asked first: without enough to judge by, nothing else is said.
+std::optional<Cause> insufficient_data(const Situation& situation);
+// Asked last, when no cause holds: is there nothing to change, or only nothing that is known?
+std::optional<Cause> compute_bound(const Situation& situation);
+// The loop waits for its input, and no cause above says why.
+Cause unexplained_wait(const Situation& situation);
+
+}  // namespace fullbore::diagnose

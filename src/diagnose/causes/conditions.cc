@@ -1,0 +1,117 @@
+// Thresholds of judging in one place; docs/causes.md explains them.
+#include "diagnose/causes/conditions.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "diagnose/statistics.h"
+
+namespace fullbore::diagnose {
+namespace {
+
+constexpr double kMakingShare = 0.5;
+constexpr double kBlockedShare = 0.5;
+// One core, less what the collector, the kernel and the training thread's own bookkeeping take.
+constexpr double kFreeCore = 0.7;
+constexpr double kThrottledPeriods = 0.1;
+constexpr double kOpenShare = 0.4;
+constexpr double kInLineShare = 0.5;
+constexpr double kSlowWorkerFactor = 2;
+constexpr double kFromDevice = 0.5;
+constexpr double kDeviceBusy = 0.8;
+constexpr double kRunnableShare = 0.25;
+
+// Bytes that really came from a device, against those asked for.
+bool reads_from_device(const Makers& makers) {
+  const auto& totals = makers.totals;
+  return totals.read_bytes && *totals.read_bytes > 0 &&
+         *totals.read_bytes >= kFromDevice * totals.read_chars.value_or(*totals.read_bytes);
+}
+
+std::optional<double> others_sample_ns(const Makers& makers, const Maker& one) {
+  std::vector<double> others;
+  for (const Maker& maker : makers.workers) {
+    if (&maker != &one && maker.sample_ns) others.push_back(*maker.sample_ns);
+  }
+  return median(std::move(others));
+}
+
+}  // namespace
+
+Severity severity_of(double share) {
+  if (share >= kCriticalShare) return Severity::kCritical;
+  if (share >= kWarningShare) return Severity::kWarning;
+  return share >= kNoteShare ? Severity::kNote : Severity::kNone;
+}
+
+bool waits(const Situation& situation) {
+  return situation.wait_share() >= kNoteShare;
+}
+
+bool has_workers(const Situation& situation) {
+  return situation.loader.workers.value_or(0) > 0;
+}
+
+bool waits_for_making(const Situation& situation) {
+  return situation.making_share() >= kMakingShare;
+}
+
+bool blocked_mostly(const Situation& situation) {
+  return situation.makers.blocked_share().value_or(0) >= kBlockedShare;
+}
+
+bool core_free(const Situation& situation) {
+  return situation.resources.free_cores.value_or(0) >= kFreeCore;
+}
+
+bool no_core_free(const Situation& situation) {
+  return situation.resources.free_cores && *situation.resources.free_cores < kFreeCore;
+}
+
+bool quota_limited(const Situation& situation) {
+  const Resources& resources = situation.resources;
+  const auto cores = resources.affinity_cores ? resources.affinity_cores : resources.machine_cores;
+  return resources.throttled_periods.value_or(0) >= kThrottledPeriods && resources.quota_cores &&
+         *resources.quota_cores < cores.value_or(1e9);
+}
+
+bool storage_limited(const Situation& situation) {
+  if (!blocked_mostly(situation) || !reads_from_device(situation.makers)) return false;
+  const Resources& resources = situation.resources;
+  if (resources.device_limit_bytes_per_s && resources.device_read_bytes_per_s)
+    return *resources.device_read_bytes_per_s >= kDeviceBusy * *resources.device_limit_bytes_per_s;
+  // A queue that is never empty: one reader alone keeps a device busy without reaching its limit.
+  return resources.device_busy.value_or(0) >= kDeviceBusy && resources.device_queue.value_or(0) >= 1.5;
+}
+
+bool opens_dominate(const Situation& situation) {
+  const PlaceProfile& samples = situation.profile.dataset;
+  const double open = samples.share(wire::Stage::kOpen);
+  return open >= kOpenShare && samples.main_stage() == wire::Stage::kOpen;
+}
+
+bool waits_in_line(const Situation& situation) {
+  return situation.walk.wait_ns > 0 && situation.walk.head_of_line_ns >= kInLineShare * situation.walk.wait_ns;
+}
+
+const Maker* slow_maker(const Situation& situation) {
+  const auto& workers = situation.makers.workers;
+  if (!has_workers(situation) || workers.size() < 2) return nullptr;
+  const auto slowest = std::ranges::max_element(workers, {}, [](const Maker& m) { return m.sample_ns.value_or(0); });
+  const auto others = others_sample_ns(situation.makers, *slowest);
+  if (!slowest->sample_ns || !others || *slowest->sample_ns < kSlowWorkerFactor * *others) return nullptr;
+  for (const auto& half : slowest->sample_ns_halves) {
+    if (half && *half < kSlowWorkerFactor * *others) return nullptr;
+  }
+  return &*slowest;
+}
+
+bool crowded(const Situation& situation) {
+  const auto cores = situation.resources.rank_cores;
+  if (!cores || !has_workers(situation)) return false;
+  const double workers = static_cast<double>(*situation.loader.workers);
+  return workers >= *cores + 2 && workers >= 1.5 * *cores && no_core_free(situation) &&
+         situation.makers.runnable_share().value_or(0) >= kRunnableShare;
+}
+
+}  // namespace fullbore::diagnose

@@ -1,0 +1,29 @@
+// Conditions that several causes share, so that one of them steps aside where another explains the same time better.
+#pragma once
+
+#include "diagnose/situation.h"
+
+namespace fullbore::diagnose {
+
+// Shares of step time: below a note nothing is said.
+inline constexpr double kNoteShare = 0.05;
+inline constexpr double kWarningShare = 0.10;
+inline constexpr double kCriticalShare = 0.20;
+
+Severity severity_of(double share);
+
+bool waits(const Situation& situation);  // the steady step waits for input at all
+bool has_workers(const Situation& situation);
+bool waits_for_making(const Situation& situation);  // ... mostly while samples and batches are being made
+bool blocked_mostly(const Situation& situation);    // making waits for something else than a core
+bool core_free(const Situation& situation);         // known to be
+bool no_core_free(const Situation& situation);      // known to be
+bool quota_limited(const Situation& situation);     // stopped by the control group's quota
+bool storage_limited(const Situation& situation);   // blocked, reading from a device that gives no more
+bool opens_dominate(const Situation& situation);    // opening takes most of a sample
+bool waits_in_line(const Situation& situation);     // finished batches lie behind a missing one
+// The worker that is much slower than the others throughout, or nullptr.
+const Maker* slow_maker(const Situation& situation);
+bool crowded(const Situation& situation);  // far more workers than cores, and they feel it
+
+}  // namespace fullbore::diagnose

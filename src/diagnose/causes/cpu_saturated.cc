@@ -1,0 +1,62 @@
+// Every usable core is busy and the loop still waits: only cheaper work per sample, or more cores, will help.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagnose/causes/causes.h"
+#include "diagnose/causes/conditions.h"
+#include "diagnose/causes/wording.h"
+#include "diagnose/gain.h"
+
+namespace fullbore::diagnose {
+namespace {
+
+constexpr double kOnCpu = 0.5;
+
+std::string cheaper_work(const std::string& stage) {
+  if (stage == "decode")
+    return "decode less: store the pictures at the size that training uses, or use a faster decoder";
+  if (stage == "augment") return "augment on smaller pictures (crop first), or in one pass over the batch";
+  if (stage == "tokenise") return "tokenise once, ahead of training, and store the tokens";
+  if (stage == "collate") return "collate into arrays that are made once, without Python loops over samples";
+  if (stage == "convert") return "keep bytes as bytes (uint8) and convert on the device";
+  if (stage == "user_code") return "move work out of __getitem__: do it once, ahead of training, and store the result";
+  return "make a sample cheaper: do ahead of training what is the same in every epoch";
+}
+
+}  // namespace
+
+std::optional<Cause> cpu_saturated(const Situation& situation) {
+  if (!waits(situation) || !waits_for_making(situation) || !no_core_free(situation)) return std::nullopt;
+  if (quota_limited(situation) || waits_in_line(situation) || slow_maker(situation) != nullptr) return std::nullopt;
+  const double working = situation.makers.cpu_share().value_or(0) + situation.makers.runnable_share().value_or(0);
+  if (working < kOnCpu) return std::nullopt;
+  // What is spent standing in line belongs to too_many_workers.
+  const double in_line = crowded(situation) ? situation.makers.runnable_share().value_or(0) : 0;
+  const double share = situation.wait_share() * (1 - in_line);
+  if (share < kNoteShare) return std::nullopt;
+
+  Cause cause = make_cause("cpu_saturated", share, situation);
+  cause.stage = situation.stage();
+  cause.gain = bound_without(cause.share);
+  const ProfiledLine* line = situation.stage_line(cause.stage);
+  if (line != nullptr) cause.where = cause.fix.where = line->where;
+  cause.summary = fmt::format(
+      "The training loop waits {} of each step for {}{} although all {} are busy; only cheaper samples or more cores "
+      "can "
+      "help, at most {}.",
+      percent(situation.wait_share()), stage_words(cause.stage),
+      in_place(line ? std::optional(line->where) : std::nullopt), cores(situation.resources.usable_cores.value_or(0)),
+      factor(*cause.gain.max));
+  add_evidence(cause, "usable cores", situation.resources.usable_cores, "", "affinity, cpuset, quota");
+  add_evidence(cause, "in use by this job", situation.resources.tree_cores, "", "/proc/PID/stat");
+  add_evidence(cause, "in use by others", situation.resources.neighbour_cores, "", "/proc/stat");
+  add_wait_evidence(cause, situation);
+  cause.fix.text = cheaper_work(cause.stage);
+  cause.fix.risk = "depends on the change: compare a few samples before and after";
+  cause.why_not.push_back(
+      fmt::format("more workers than {}: no core is free to run them", situation.loader.workers.value_or(0)));
+  return cause;
+}
+
+}  // namespace fullbore::diagnose

@@ -1,0 +1,62 @@
+// Bounds and the recommended number of workers; see gain.h.
+#include "diagnose/gain.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fullbore::diagnose {
+namespace {
+
+constexpr double kMostGain = 1000;
+constexpr int kMostWorkers = 64;
+constexpr int kWorkersWithoutCores = 4;  // when the number of cores is not known
+// A loader that only just keeps up still makes the loop wait now and then.
+constexpr double kMargin = 1.1;
+
+double trainers_on_host(const Resources& resources) {
+  if (!resources.usable_cores || !resources.rank_cores || *resources.rank_cores <= 0) return 1;
+  return *resources.usable_cores / *resources.rank_cores;
+}
+
+}  // namespace
+
+Gain bound_without(double share) {
+  Gain gain;
+  gain.max = std::min(kMostGain, 1 / std::max(1e-3, 1 - share));
+  return gain;
+}
+
+std::optional<double> cpu_ms_per_step(const Situation& situation) {
+  if (situation.step_ms() <= 0) return std::nullopt;
+  if (situation.resources.tree_cores)
+    return *situation.resources.tree_cores / trainers_on_host(situation.resources) * situation.step_ms();
+  const auto share = situation.makers.cpu_share();
+  const auto batch_ms = situation.makers.batch_ms();
+  if (!share || !batch_ms) return std::nullopt;
+  return *share * *batch_ms;
+}
+
+Gain bound_with_cores(const Situation& situation, double share) {
+  Gain gain = bound_without(share);
+  const auto cpu_ms = cpu_ms_per_step(situation);
+  if (!cpu_ms || !situation.resources.rank_cores || *situation.resources.rank_cores <= 0) return gain;
+  const double least_ms = *cpu_ms / *situation.resources.rank_cores;
+  if (least_ms > 0) gain.max = std::clamp(situation.step_ms() / least_ms, 1.0, *gain.max);
+  return gain;
+}
+
+int recommended_workers(const Situation& situation) {
+  const double left_ms = std::max(situation.step_ms() - situation.wait_ms(), 1e-3);
+  const double batch_ms = situation.makers.batch_ms().value_or(situation.wait_ms());
+  const double needed = std::ceil(std::min(1e6, kMargin * batch_ms / left_ms));
+  double most = kWorkersWithoutCores;
+  if (const auto cores = situation.resources.rank_cores) {
+    const bool blocked = situation.makers.blocked_share().value_or(0) >= 0.5;
+    // The thread that launches the work keeps a core where there are more than two.
+    const double own = *cores > 2 ? 1 : 0;
+    most = blocked ? 4 * std::ceil(*cores) : std::max(1.0, std::floor(*cores - own));
+  }
+  return static_cast<int>(std::clamp(needed, 1.0, std::min<double>(most, kMostWorkers)));
+}
+
+}  // namespace fullbore::diagnose

@@ -1,0 +1,179 @@
+// Reads the samplers' series (docs/design/002-metrics.md) over the judged window; see resources.h.
+#include "diagnose/resources.h"
+
+#include <algorithm>
+#include <set>
+
+namespace fullbore::diagnose {
+namespace {
+
+using Optional = std::optional<double>;
+
+// Values are recorded when they change, so the value at a time is the last one written before.
+Optional value_at(const record::Series& series, std::int64_t time_ns) {
+  const auto after = std::ranges::upper_bound(series.time_ns, time_ns);
+  if (after == series.time_ns.begin()) return std::nullopt;
+  return series.value[static_cast<std::size_t>(after - series.time_ns.begin()) - 1];
+}
+
+// The counter between its readings: changes are spread over the time since the reading before.
+Optional interpolated(const record::Series& series, std::int64_t time_ns) {
+  const auto after = std::ranges::upper_bound(series.time_ns, time_ns);
+  if (after == series.time_ns.begin()) return std::nullopt;
+  const auto i = static_cast<std::size_t>(after - series.time_ns.begin());
+  if (i == series.time_ns.size()) return series.value.back();
+  const double span = static_cast<double>(series.time_ns[i] - series.time_ns[i - 1]);
+  const double part = static_cast<double>(time_ns - series.time_ns[i - 1]) / span;
+  return series.value[i - 1] + part * (series.value[i] - series.value[i - 1]);
+}
+
+bool usable(const record::Series* series) {
+  return series != nullptr && !series->time_ns.empty() && series->time_ns.size() == series->value.size();
+}
+
+struct Window {
+  const record::Run& run;
+  std::int64_t begin_ns, end_ns;
+
+  Optional mean(std::string_view metric, std::string_view label = "") const {
+    return mean_in(run.find(metric, label), begin_ns, end_ns);
+  }
+  Optional rate(std::string_view metric, std::string_view label = "") const {
+    return rate_in(run.find(metric, label), begin_ns, end_ns);
+  }
+};
+
+// Label of the series of that metric whose value is largest.
+std::string main_label(const record::Run& run, std::string_view metric) {
+  std::string label;
+  double most = 0;
+  for (const record::Series& series : run.series) {
+    if (series.metric != metric || series.value.empty() || series.value.back() <= most) continue;
+    most = series.value.back();
+    label = series.label;
+  }
+  return label;
+}
+
+std::int64_t last_reading_ns(const record::Run& run) {
+  std::int64_t last = run.info.start_ns;
+  for (const record::Series& series : run.series) {
+    if (!series.time_ns.empty()) last = std::max(last, series.time_ns.back());
+  }
+  return last;
+}
+
+void measure_cores(const Window& window, Resources& out) {
+  out.machine_cores = window.mean("cpu.online_cores");
+  out.affinity_cores = window.mean("cpu.affinity_cores");
+  out.quota_cores = window.mean("cgroup.cpu_quota_cores");
+  out.usable_cores = window.mean("cpu.usable_cores");
+  if (!out.usable_cores) out.usable_cores = out.affinity_cores;
+  out.tree_cores = window.rate("tree.cpu_s");
+  out.runq_cores = window.rate("tree.runq_s");
+  const Optional busy = window.rate("cpu.usable_busy_s");
+  if (busy && out.tree_cores) out.neighbour_cores = std::max(0.0, *busy - *out.tree_cores);
+  if (out.usable_cores && out.tree_cores) {
+    // Neighbours on the cores that we may use need not be in our way when a quota, not the cores, is our limit.
+    const double cores = std::min(out.affinity_cores.value_or(*out.usable_cores), 1e9);
+    const double left = std::max(0.0, cores - *out.tree_cores - out.neighbour_cores.value_or(0));
+    out.free_cores = std::clamp(*out.usable_cores - *out.tree_cores, 0.0, left);
+  }
+  const Optional periods = window.rate("cgroup.cpu_periods"), throttled = window.rate("cgroup.cpu_throttled_periods");
+  if (periods && throttled && *periods > 0) out.throttled_periods = std::min(1.0, *throttled / *periods);
+  if (!out.usable_cores) return;
+  std::set<std::pair<int, std::uint32_t>> trainers;
+  for (const record::RankRecords& rank : window.run.ranks) {
+    for (const auto& step : rank.steps) trainers.insert({rank.rank, step.pid});
+  }
+  out.rank_cores = *out.usable_cores / static_cast<double>(std::max<std::size_t>(1, trainers.size()));
+}
+
+void measure_storage(const Window& window, Resources& out) {
+  out.tree_read_bytes_per_s = window.rate("tree.read_bytes");
+  out.tree_read_chars_per_s = window.rate("tree.read_chars");
+  out.device = main_label(window.run, "mount.device");
+  out.mount_type = main_label(window.run, "mount.type");
+  if (out.device.empty()) return;
+  out.device_read_bytes_per_s = window.rate("disk.read_bytes", out.device);
+  out.device_reads_per_s = window.rate("disk.reads", out.device);
+  out.device_busy = window.rate("disk.busy_s", out.device);
+  out.device_queue = window.rate("disk.queue_s", out.device);
+  out.device_limit_bytes_per_s = window.mean("cgroup.io_read_limit_bytes_per_s", out.device);
+  const Optional read_s = window.rate("disk.read_s", out.device);
+  if (read_s && out.device_reads_per_s.value_or(0) > 0) out.device_read_ms = *read_s / *out.device_reads_per_s * 1e3;
+}
+
+Optional scaled(Optional value, double factor) {
+  return value ? Optional(*value * factor) : std::nullopt;
+}
+
+void list_system(const Window& window, Resources& out) {
+  out.system = {
+      {"cpu.machine_cores", out.machine_cores},
+      {"cpu.affinity_cores", out.affinity_cores},
+      {"cpu.quota_cores", out.quota_cores},
+      {"cpu.usable_cores", out.usable_cores},
+      {"cpu.tree_cores", out.tree_cores},
+      {"cpu.neighbour_cores", out.neighbour_cores},
+      {"cpu.free_cores", out.free_cores},
+      {"cpu.runnable_without_core", out.runq_cores},
+      {"cpu.throttled_share", out.throttled_periods},
+      {"disk.read_mb_per_s", scaled(out.device_read_bytes_per_s, 1e-6)},
+      {"disk.reads_per_s", out.device_reads_per_s},
+      {"disk.read_ms", out.device_read_ms},
+      {"disk.busy_share", out.device_busy},
+      {"disk.queue_depth", out.device_queue},
+      {"disk.read_limit_mb_per_s", scaled(out.device_limit_bytes_per_s, 1e-6)},
+      {"tree.read_mb_per_s", scaled(out.tree_read_bytes_per_s, 1e-6)},
+      {"tree.requested_mb_per_s", scaled(out.tree_read_chars_per_s, 1e-6)},
+      {"tree.major_faults_per_s", window.rate("tree.major_faults")},
+      {"tree.rss_mib", scaled(window.mean("tree.rss_bytes"), 1.0 / 1048576)},
+      {"memory.available_mib", scaled(window.mean("memory.available_bytes"), 1.0 / 1048576)},
+      {"memory.limit_mib", scaled(window.mean("cgroup.memory_limit_bytes"), 1.0 / 1048576)},
+      {"shm.free_mib", scaled(window.mean("shm.free_bytes"), 1.0 / 1048576)},
+      {"shm.size_mib", scaled(window.mean("shm.size_bytes"), 1.0 / 1048576)},
+      {"pressure.cpu_some_share", window.rate("pressure.some_s", "cpu")},
+      {"pressure.io_some_share", window.rate("pressure.some_s", "io")},
+      {"pressure.memory_some_share", window.rate("pressure.some_s", "memory")},
+  };
+}
+
+}  // namespace
+
+std::optional<double> mean_in(const record::Series* series, std::int64_t begin_ns, std::int64_t end_ns) {
+  if (!usable(series)) return std::nullopt;
+  double sum = 0;
+  std::size_t count = 0;
+  if (const auto first = value_at(*series, begin_ns)) sum = *first, count = 1;
+  for (std::size_t i = 0; i < series->time_ns.size(); ++i) {
+    if (series->time_ns[i] <= begin_ns || series->time_ns[i] > end_ns) continue;
+    sum += series->value[i];
+    ++count;
+  }
+  // A limit that was read once, after the window, still holds.
+  if (count == 0) return series->value.front();
+  return sum / static_cast<double>(count);
+}
+
+std::optional<double> rate_in(const record::Series* series, std::int64_t begin_ns, std::int64_t end_ns) {
+  if (!usable(series)) return std::nullopt;
+  const std::int64_t from = std::max(begin_ns, series->time_ns.front());
+  if (end_ns - from < 200'000'000) return std::nullopt;
+  const auto first = interpolated(*series, from), last = interpolated(*series, end_ns);
+  if (!first || !last || *last < *first) return std::nullopt;
+  return (*last - *first) / (static_cast<double>(end_ns - from) / 1e9);
+}
+
+Resources measure_resources(const record::Run& run, const Iterations& iterations) {
+  Resources out;
+  const bool judged = iterations.whole_end_ns > iterations.whole_begin_ns;
+  const Window window{run, judged ? iterations.whole_begin_ns : run.info.start_ns,
+                      judged ? iterations.whole_end_ns : run.info.end_ns.value_or(last_reading_ns(run))};
+  measure_cores(window, out);
+  measure_storage(window, out);
+  list_system(window, out);
+  return out;
+}
+
+}  // namespace fullbore::diagnose

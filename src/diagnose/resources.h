@@ -1,0 +1,38 @@
+// Is a resource exhausted, or merely used badly? Cores, quota and storage over the part of the run that is judged.
+// Every number is absent when its sampler could not read it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diagnose/iterations.h"
+#include "record/run.h"
+
+namespace fullbore::diagnose {
+
+struct Resources {
+  std::optional<double> machine_cores, affinity_cores, quota_cores;
+  std::optional<double> usable_cores;       // of the job: min(affinity, cpuset, quota)
+  std::optional<double> rank_cores;         // usable cores per training process of this host
+  std::optional<double> tree_cores;         // in use by the job
+  std::optional<double> neighbour_cores;    // in use by others on the cores that the job may use
+  std::optional<double> free_cores;         // usable - tree - neighbours, not below 0
+  std::optional<double> runq_cores;         // threads of the job that wanted a core and had none
+  std::optional<double> throttled_periods;  // share of quota periods in which the job was stopped
+  std::optional<double> tree_read_bytes_per_s, tree_read_chars_per_s;
+  std::string device;  // under the data files, "" unknown
+  std::string mount_type;
+  std::optional<double> device_read_bytes_per_s, device_reads_per_s, device_busy, device_queue, device_read_ms;
+  std::optional<double> device_limit_bytes_per_s;                     // set by the control group
+  std::vector<std::pair<std::string, std::optional<double>>> system;  // all of it and more, for the report
+};
+
+Resources measure_resources(const record::Run& run, const Iterations& iterations);
+
+// Mean of a gauge or rate per second of a counter inside a window; nullopt if fewer than two readings reach into it.
+std::optional<double> mean_in(const record::Series* series, std::int64_t begin_ns, std::int64_t end_ns);
+std::optional<double> rate_in(const record::Series* series, std::int64_t begin_ns, std::int64_t end_ns);
+
+}  // namespace fullbore::diagnose

@@ -1,0 +1,137 @@
+// Runs the steps of the analysis in order for one trainer; see situation.h.
+#include "diagnose/situation.h"
+
+#include <algorithm>
+
+#include "diagnose/loader_facts.h"
+
+namespace fullbore::diagnose {
+namespace {
+
+// The wait of a loop is seen at the loader's next or at fullbore.observe(); step() and optimiser steps only mark time.
+bool wait_is_known(const Trainer& trainer) {
+  if (trainer.loop == LoopKind::kLoader) return true;
+  return trainer.loop == LoopKind::kUserSteps && trainer.user_steps.front()->observed != 0;
+}
+
+bool on_gpu(const record::Run& run, const Trainer& trainer) {
+  return std::ranges::any_of(trainer.rank->models, [&](const auto& model) {
+    return model.pid == trainer.pid && run.name(model.record.device).starts_with("cuda");
+  });
+}
+
+// A part of the wait, its on-CPU / runnable / blocked shares as in the stretch it belongs to.
+InputWaitPart part_of(const std::string& what, const Spent& spent, double share_of_spent, const Situation& situation) {
+  InputWaitPart part;
+  part.what = what;
+  const double ns = spent.ns * share_of_spent;
+  part.part = {ns / 1e6 / static_cast<double>(situation.steady.iterations), ns / situation.steady.total_ns};
+  if (spent.timed_ns > 0) {
+    part.on_cpu = spent.cpu_ns / spent.timed_ns;
+    part.runnable = std::min(1 - *part.on_cpu, spent.runq_ns / spent.timed_ns);
+    part.blocked = std::max(0.0, 1 - *part.on_cpu - *part.runnable);
+  }
+  return part;
+}
+
+std::string name_of(Doing doing, bool workers) {
+  switch (doing) {
+    case Doing::kFetch:
+      return "fetch";
+    case Doing::kCollate:
+      return "collate";
+    case Doing::kHandoff:
+      return "handoff";
+    case Doing::kIndex:
+      return workers ? "index_wait" : "sampler";
+    case Doing::kStart:
+      return "worker_start";
+    case Doing::kUnknown:
+      return "unknown";
+  }
+  return "unknown";
+}
+
+std::vector<InputWaitPart> split_wait(const Situation& situation) {
+  std::vector<InputWaitPart> parts;
+  if (situation.steady.total_ns <= 0) return parts;
+  const bool workers = situation.loader.workers.value_or(0) > 0;
+  for (const auto& [doing, spent] : situation.walk.steady) {
+    if (doing == Doing::kFetch && situation.profile.dataset.measured()) {
+      for (const auto& [stage, share] : situation.profile.dataset.stages)
+        parts.push_back(part_of(stage_name(stage), spent, share, situation));
+    } else {
+      parts.push_back(part_of(name_of(doing, workers), spent, 1, situation));
+    }
+  }
+  std::erase_if(parts, [](const InputWaitPart& part) { return part.part.ms <= 0; });
+  std::ranges::stable_sort(parts, std::ranges::greater{}, [](const InputWaitPart& part) { return part.part.ms; });
+  return parts;
+}
+
+constexpr const char* kMakingStages[] = {"fetch",    "open",    "read",      "decode", "augment",
+                                         "tokenise", "convert", "user_code", "collate"};
+
+bool is_making(const std::string& what) {
+  return std::ranges::find(kMakingStages, what) != std::end(kMakingStages);
+}
+
+}  // namespace
+
+double Situation::step_ms() const {
+  return steady.iterations == 0 ? 0 : steady.total_ns / 1e6 / static_cast<double>(steady.iterations);
+}
+
+double Situation::wait_ms() const {
+  return step_ms() * wait_share();
+}
+
+double Situation::wait_share() const {
+  return wait_known ? steady.share(Claim::kInputWait) : 0;
+}
+
+double Situation::making_share() const {
+  if (walk.wait_ns <= 0) return 0;
+  return (walk.spent_ns(Doing::kFetch) + walk.spent_ns(Doing::kCollate)) / walk.wait_ns;
+}
+
+std::string Situation::stage() const {
+  const auto first = std::ranges::find_if(wait_parts, [](const InputWaitPart& part) { return is_making(part.what); });
+  return first == wait_parts.end() || first->what == "fetch" ? "" : first->what;
+}
+
+double Situation::stage_share(const std::string& what) const {
+  const auto part = std::ranges::find(wait_parts, what, &InputWaitPart::what);
+  if (part == wait_parts.end() || walk.wait_ns <= 0) return 0;
+  return part->part.share * steady.total_ns / walk.wait_ns;
+}
+
+const ProfiledLine* Situation::stage_line(const std::string& what) const {
+  const PlaceProfile& place = what == "collate" ? profile.collate : profile.dataset;
+  const auto line = std::ranges::find_if(
+      place.lines, [&](const ProfiledLine& l) { return what == "collate" || stage_name(l.stage) == what; });
+  return line == place.lines.end() ? nullptr : &*line;
+}
+
+Situation assess(const record::Run& run, const Trainer& trainer) {
+  Situation situation;
+  situation.run = &run;
+  situation.trainer = &trainer;
+  situation.wait_known = wait_is_known(trainer);
+  situation.gpu = on_gpu(run, trainer);
+  situation.iterations = cut_iterations(trainer);
+  situation.stretches = exclusive_stretches(trainer, situation.iterations);
+  situation.steady = account_steady(situation.stretches, situation.iterations);
+  situation.whole = account_whole(situation.stretches, situation.iterations);
+  situation.makers = collect_makers(trainer, situation.iterations);
+  situation.walk = walk_waits(situation.iterations, situation.makers);
+  situation.profile = read_profile(run, trainer);
+  situation.loader = describe_loader(run, trainer, situation.makers, situation.profile);
+  situation.resources = measure_resources(run, situation.iterations);
+  situation.steps = measure_steps(trainer, situation.iterations, situation.wait_known);
+  situation.halves = compare_halves(situation.iterations);
+  situation.wait_parts = split_wait(situation);
+  return situation;
+}
+
+}  // namespace fullbore::diagnose

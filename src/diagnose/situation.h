@@ -1,0 +1,53 @@
+// Everything measured about one trainer: what each cause is a function of. Built once, read by all.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagnose/account.h"
+#include "diagnose/diagnosis.h"
+#include "diagnose/iterations.h"
+#include "diagnose/makers.h"
+#include "diagnose/profile.h"
+#include "diagnose/resources.h"
+#include "diagnose/step_times.h"
+#include "diagnose/trainer.h"
+#include "diagnose/wait_walk.h"
+
+namespace fullbore::diagnose {
+
+struct Situation {
+  const record::Run* run = nullptr;
+  const Trainer* trainer = nullptr;
+  Iterations iterations;
+  std::vector<Stretch> stretches;
+  Accounted steady, whole;
+  Makers makers;
+  WaitWalk walk;
+  Profile profile;
+  LoaderFacts loader;
+  Resources resources;
+  Steps steps;
+  Halves halves;
+  bool wait_known = false;
+  bool gpu = false;                       // the model's parameters lie on a CUDA device
+  std::vector<InputWaitPart> wait_parts;  // of the steady step, largest first
+
+  double step_ms() const;
+  double wait_ms() const;     // per steady step
+  double wait_share() const;  // of the steady step
+  // Share of the wait in which batches were being made (samples and collating), 0..1.
+  double making_share() const;
+  // What takes most of making a batch as far as it was waited for: "decode", ..., "collate"; "" if stages are not
+  // known.
+  std::string stage() const;
+  // Share of a stage in the wait, 0..1.
+  double stage_share(const std::string& what) const;
+  // The user's line that costs most in that stage; nullptr if lines were not timed.
+  const ProfiledLine* stage_line(const std::string& what) const;
+};
+
+Situation assess(const record::Run& run, const Trainer& trainer);
+
+}  // namespace fullbore::diagnose

@@ -1,0 +1,153 @@
+// One cursor per worker moves through its batches as the loop consumes them, so the walk is linear; see wait_walk.h.
+#include "diagnose/wait_walk.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+namespace fullbore::diagnose {
+namespace {
+
+constexpr std::size_t kSlowSamplesKept = 100;
+constexpr std::size_t kLookBack = 256;  // more batches than any worker keeps in flight
+
+std::int64_t overlap(std::int64_t begin, std::int64_t end, std::int64_t from, std::int64_t to) {
+  return std::max<std::int64_t>(0, std::min(end, to) - std::max(begin, from));
+}
+
+class Walker {
+ public:
+  Walker(const Makers& makers, std::int64_t judged_from_ns, WaitWalk& out)
+      : makers_(makers), out_(out), judged_from_(judged_from_ns), cursor_(makers.workers.size(), 0) {
+    for (std::size_t i = 0; i < makers.workers.size(); ++i) place_of_[makers.workers[i].worker] = i;
+  }
+
+  void visit(const Iteration& iteration) {
+    const auto found = find(*iteration.next);
+    if (!found) {
+      if (iteration.steady) unmatched(iteration);
+      return;
+    }
+    const auto [place, position] = *found;
+    cursor_[place] = position + 1;
+    if (iteration.first && iteration.begin_ns >= judged_from_)
+      note_start(iteration, makers_.workers[place].made[position]);
+    if (!iteration.steady) return;
+    ++out_.matched;
+    out_.wait_ns += static_cast<double>(iteration.wait_ns());
+    out_.by_worker[makers_.workers[place].worker] += static_cast<double>(iteration.wait_ns());
+    attribute(iteration, makers_.workers[place], position);
+    note_head_of_line(iteration, place);
+    note_slow_sample(iteration, *makers_.workers[place].made[position].batch);
+  }
+
+ private:
+  using Found = std::pair<std::size_t, std::size_t>;  // worker, position
+
+  // A worker hands over in the order in which it made, so the search only moves forward. It looks at the last few that
+  // were begun before the batch arrived: what was made earlier and never asked for is skipped.
+  std::optional<Found> find(const wire::NextRecord& next) const {
+    const auto place = place_of_.find(next.worker);
+    if (place == place_of_.end() || next.batch == wire::kUnknown) return std::nullopt;
+    const auto& made = makers_.workers[place->second].made;
+    const auto begun = std::ranges::upper_bound(made, next.end_ns, {}, [](const Made& m) { return m.batch->begin_ns; });
+    const auto end = static_cast<std::size_t>(begun - made.begin());
+    const std::size_t nearest = end > kLookBack ? end - kLookBack : 0;
+    for (std::size_t i = std::max(cursor_[place->second], nearest); i < end; ++i) {
+      if (made[i].batch->batch == next.batch && made[i].batch->collated_ns <= next.end_ns)
+        return Found(place->second, i);
+    }
+    return std::nullopt;
+  }
+
+  void unmatched(const Iteration& iteration) {
+    ++out_.unmatched;
+    out_.wait_ns += static_cast<double>(iteration.wait_ns());
+    out_.steady[Doing::kUnknown].ns += static_cast<double>(iteration.wait_ns());
+  }
+
+  // From the end of the wait back through the worker's life.
+  void attribute(const Iteration& iteration, const Maker& maker, std::size_t position) {
+    const std::int64_t from = iteration.begin_ns, to = iteration.wait_end_ns;
+    std::int64_t reached = to;
+    for (std::size_t i = position + 1; i-- > 0 && reached > from;) {
+      const wire::BatchRecord& batch = *maker.made[i].batch;
+      spend(Doing::kHandoff, overlap(batch.collated_ns, reached, from, to), nullptr);
+      spend(Doing::kCollate, overlap(batch.fetched_ns, std::min(reached, batch.collated_ns), from, to), &batch);
+      spend(Doing::kFetch, overlap(batch.begin_ns, std::min(reached, batch.fetched_ns), from, to), &batch);
+      reached = std::min(reached, batch.begin_ns);
+      const bool first = i == 0 || maker.made[i - 1].pid != maker.made[i].pid;
+      const std::int64_t before = first ? from : std::max(from, maker.made[i - 1].batch->put_ns);
+      const bool starting = first && maker.worker != wire::kUnknown32;
+      spend(starting ? Doing::kStart : Doing::kIndex, overlap(before, reached, from, to), nullptr);
+      reached = std::min(reached, before);
+    }
+  }
+
+  void spend(Doing doing, std::int64_t ns, const wire::BatchRecord* batch) {
+    if (ns <= 0) return;
+    Spent& spent = out_.steady[doing];
+    spent.ns += static_cast<double>(ns);
+    if (batch == nullptr || batch->cpu_ns == wire::kUnknown || batch->runq_ns == wire::kUnknown) return;
+    const double making = static_cast<double>(batch->collated_ns - batch->begin_ns);
+    if (making <= 0) return;
+    spent.timed_ns += static_cast<double>(ns);
+    spent.cpu_ns += static_cast<double>(ns) * std::min(1.0, static_cast<double>(batch->cpu_ns) / making);
+    spent.runq_ns += static_cast<double>(ns) * std::min(1.0, static_cast<double>(batch->runq_ns) / making);
+  }
+
+  // The next batch of each other worker: was it there before this one?
+  void note_head_of_line(const Iteration& iteration, std::size_t place) {
+    std::int64_t ready = iteration.wait_end_ns;
+    for (std::size_t other = 0; other < cursor_.size(); ++other) {
+      const auto& made = makers_.workers[other].made;
+      if (other == place || cursor_[other] >= made.size()) continue;
+      const wire::BatchRecord& batch = *made[cursor_[other]].batch;
+      if (batch.batch > iteration.next->batch) ready = std::min(ready, batch.put_ns);
+    }
+    out_.head_of_line_ns += static_cast<double>(iteration.wait_end_ns - std::max(ready, iteration.begin_ns));
+  }
+
+  void note_slow_sample(const Iteration& iteration, const wire::BatchRecord& batch) {
+    if (!makers_.sample_ns || batch.slowest_ns == wire::kUnknown || batch.slowest_begin_ns == wire::kUnknown) return;
+    const double slowest = static_cast<double>(batch.slowest_ns);
+    if (slowest <= 0 || slowest < kSlowSampleFactor * *makers_.sample_ns) return;
+    const auto waited = overlap(batch.slowest_begin_ns, batch.slowest_begin_ns + batch.slowest_ns, iteration.begin_ns,
+                                iteration.wait_end_ns);
+    if (waited <= 0) return;
+    out_.slow_sample_ns += std::min(static_cast<double>(waited), slowest - *makers_.sample_ns);
+    out_.slow_samples.push_back({batch.slowest_index, slowest / 1e6, batch.slowest_begin_ns, batch.worker});
+  }
+
+  void note_start(const Iteration& iteration, const Made& made) {
+    const std::int64_t begun = std::min(made.batch->begin_ns, iteration.wait_end_ns);
+    if (made.batch->worker != wire::kUnknown32)
+      out_.start_ns += static_cast<double>(std::max<std::int64_t>(0, begun - iteration.begin_ns));
+  }
+
+  const Makers& makers_;
+  WaitWalk& out_;
+  std::int64_t judged_from_;
+  std::vector<std::size_t> cursor_;
+  std::unordered_map<std::int32_t, std::size_t> place_of_;
+};
+
+}  // namespace
+
+double WaitWalk::spent_ns(Doing doing) const {
+  const auto spent = steady.find(doing);
+  return spent == steady.end() ? 0 : spent->second.ns;
+}
+
+WaitWalk walk_waits(const Iterations& iterations, const Makers& makers) {
+  WaitWalk out;
+  Walker walker(makers, iterations.whole_begin_ns, out);
+  for (const Iteration& iteration : iterations.all) {
+    if (iteration.next != nullptr) walker.visit(iteration);
+  }
+  std::ranges::sort(out.slow_samples, std::ranges::greater{}, &SlowSample::ms);
+  if (out.slow_samples.size() > kSlowSamplesKept) out.slow_samples.resize(kSlowSamplesKept);
+  return out;
+}
+
+}  // namespace fullbore::diagnose

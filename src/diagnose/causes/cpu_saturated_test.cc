@@ -1,0 +1,42 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "diagnose/diagnose.h"
+#include "diagnose/testing/run_builder.h"
+
+namespace fullbore::diagnose {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::simulate;
+using testing::Simulation;
+
+Simulation two_on_two() {
+  return {.workers = 2, .body_ms = 20, .sample_ms = 3, .cores = 2};
+}
+
+TEST(CpuSaturated, NamesTheLineToMakeCheaper) {
+  const Diagnosis diagnosis = diagnose(simulate(two_on_two()));
+  EXPECT_EQ(diagnosis.verdict.cause, "cpu_saturated");
+  EXPECT_EQ(diagnosis.verdict.stage, "decode");
+  ASSERT_TRUE(diagnosis.causes.front().where);
+  EXPECT_EQ(diagnosis.causes.front().where->file, "/home/ada/data.py");
+  EXPECT_TRUE(diagnosis.causes.front().fix.settings.empty());
+  EXPECT_THAT(diagnosis.causes.front().why_not, ElementsAre(HasSubstr("more workers")));
+}
+
+TEST(CpuSaturated, IsNotNamedWhileACoreIsFree) {
+  Simulation simulation = two_on_two();
+  simulation.cores = 4;
+  EXPECT_EQ(diagnose(simulate(simulation)).verdict.cause, "too_few_workers");
+}
+
+TEST(CpuSaturated, IsNotNamedForABusyMachineWhoseLoopDoesNotWait) {
+  Simulation simulation = two_on_two();
+  simulation.body_ms = 150;
+  EXPECT_EQ(diagnose(simulate(simulation)).verdict.cause, "compute_bound");
+}
+
+}  // namespace
+}  // namespace fullbore::diagnose

@@ -1,0 +1,53 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "diagnose/diagnose.h"
+#include "diagnose/testing/run_builder.h"
+
+namespace fullbore::diagnose {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::simulate;
+using testing::Simulation;
+
+Simulation at_the_limit() {
+  return {.workers = 4,
+          .body_ms = 20,
+          .sample_ms = 4,
+          .cpu_share = 0.1,
+          .stages = {{wire::Stage::kRead, 0.9}},
+          .read_bytes_share = 1,
+          .device_busy = 0.98,
+          .device_queue = 3.5};
+}
+
+TEST(StorageBandwidth, IsNamedWhenTheDeviceGivesNoMore) {
+  const Diagnosis diagnosis = diagnose(simulate(at_the_limit()));
+  EXPECT_EQ(diagnosis.verdict.cause, "storage_bandwidth");
+  EXPECT_EQ(diagnosis.verdict.stage, "read");
+  EXPECT_THAT(diagnosis.causes.front().why_not, ElementsAre(HasSubstr("more workers")));
+}
+
+TEST(StorageBandwidth, IsNotNamedWhenBytesComeFromTheCache) {
+  Simulation simulation = at_the_limit();
+  simulation.read_bytes_share = 0.05;
+  EXPECT_EQ(diagnose(simulate(simulation)).verdict.cause, "too_few_workers");
+}
+
+TEST(StorageBandwidth, IsNotNamedWhenOneReaderKeepsTheDeviceBusy) {
+  Simulation simulation = at_the_limit();
+  simulation.workers = 1;
+  simulation.device_queue = 0.9;
+  EXPECT_EQ(diagnose(simulate(simulation)).verdict.cause, "too_few_workers");
+}
+
+TEST(StorageBandwidth, SilencesNoWorkersAtTheLimit) {
+  Simulation simulation = at_the_limit();
+  simulation.workers = 0;
+  EXPECT_EQ(diagnose(simulate(simulation)).verdict.cause, "storage_bandwidth");
+}
+
+}  // namespace
+}  // namespace fullbore::diagnose

@@ -66,6 +66,9 @@ int collect(const CollectOptions& options) {
   info.end_ns = clock.now_ns();
   info.stopped_by = lives() ? "watching ended" : "command ended";
   info.missing = collector.missing();
+  const observe::OwnCost cost = observe::own_cost();
+  info.collector_cpu_s = cost.cpu_s;
+  info.collector_peak_mib = cost.peak_mib;
   (void)writer->write_info(info);
   return 0;
 }

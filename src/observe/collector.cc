@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,7 +31,17 @@ std::vector<std::string> ring_names(int directory_fd) {
   return names;
 }
 
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
 }  // namespace
+
+OwnCost own_cost() {
+  rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return {seconds(usage.ru_utime) + seconds(usage.ru_stime), static_cast<double>(usage.ru_maxrss) / 1024};
+}
 
 Collector::Collector(CollectorOptions options, record::RunWriter& writer,
                      std::vector<std::unique_ptr<Sampler>> samplers, const base::FileReader& files,

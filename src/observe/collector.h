@@ -22,6 +22,13 @@
 
 namespace fullbore::observe {
 
+// What collecting has cost this process so far.
+struct OwnCost {
+  double cpu_s = 0;
+  double peak_mib = 0;
+};
+OwnCost own_cost();
+
 struct CollectorOptions {
   std::string rings;  // "" collects from the system alone
   std::uint32_t root_pid = 0;

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -102,14 +101,8 @@ class CollectorMain {
     if (collector_) collector_->finish();
     if (!options_.rings.empty()) RingDirectory::adopt(options_.rings).remove();
     if (!collector_) return;
-    CollectorSummary summary = {0, 0, collector_->heard(), collector_->missing()};
-    rusage usage = {};
-    ::getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& time) {
-      return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-    };
-    summary.cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-    summary.peak_mib = static_cast<double>(usage.ru_maxrss) / 1024;
+    const OwnCost cost = own_cost();
+    const CollectorSummary summary = {cost.cpu_s, cost.peak_mib, collector_->heard(), collector_->missing()};
     if (launcher_lives) return send_message(channel_, encode(summary));
     record::RunInfo info = options_.info;  // without an end: this run was cut short
     info.collector_cpu_s = summary.cpu_s;

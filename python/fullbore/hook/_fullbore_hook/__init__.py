@@ -87,14 +87,18 @@ def fail(error):
 
     line = error.__traceback__.tb_lineno if error.__traceback__ else 0
     abi.missing("hook", "%s: %s (%s)" % (type(error).__name__, error, line))
+    fix = sys.modules.get(__name__ + ".fix")
+    if fix is not None:
+        fix.stop()
     stop()
 
 
 def stop():
-    """Turns the hook off for good: torch's functions get their own code back."""
+    """Turns the hook off for good: torch's functions get their own code back. What --fix changed stays looked after."""
     abi = sys.modules.get(__name__ + ".abi")
     if abi is not None:
         abi.close()
     finder = sys.modules.get(__name__ + ".finder")
     if finder is not None:
-        finder.uninstall()
+        fix = sys.modules.get(__name__ + ".fix")
+        finder.uninstall(keep=("loader",) if fix is not None and fix.active() else ())

@@ -203,6 +203,12 @@ class Fixer:
         iterator.__dict__.pop(_MARK, None)
         entry.proven = weakref.ref(iterator)
 
+    def let_go(self):
+        for reference, entry in list(self._known.values()):
+            loader = reference()
+            if loader is not None and entry.changed() and not entry.decision.before.persistent_workers:
+                loader.__dict__.update(persistent_workers=False, _iterator=None)
+
     # records
 
     def _take_back(self, loader, entry, why):
@@ -286,9 +292,17 @@ def start(emit):
         _fixer = None
 
 
+def active():
+    """True if loaders are changed and looked after in this process, also when nothing is recorded any more."""
+    return _fixer is not None
+
+
 def stop():
-    """No further loader is changed; those that were keep their settings."""
+    """No further loader is changed. Those that were keep their workers, but new ones in every epoch: without the look at
+    each iter(), persistent ones could be noticed."""
     global _fixer
+    if _fixer is not None:
+        _fixer.let_go()
     _fixer = None
 
 

@@ -130,7 +130,8 @@ class _Iterating:
             user, _ = frames.user_frame(sys._getframe(1).f_back)
             self.file = frames.absolute(user.f_code.co_filename) if user else ""
             self.line = user.f_lineno if user else None
-            announce_trainer()
+            if abi.active():
+                announce_trainer()
             fix.iterator_begin(self.loader)
         except Exception as error:
             fail(error)
@@ -347,11 +348,11 @@ class _Probe:
 
     @contexts
     def building(self, loader):
-        return _Building(loader) if abi.active() else None
+        return _Building(loader) if abi.active() or fix.active() else None
 
     @contexts
     def iterating(self, loader):
-        return _Iterating(loader) if abi.active() else None
+        return _Iterating(loader) if abi.active() or fix.active() else None
 
     @passes
     def iterated(self, iterator):

@@ -43,7 +43,6 @@ at_fork(_forget)
 
 def uninstall():
     profile.stop()
-    fix.stop()
 
 
 def announce_trainer():

@@ -130,6 +130,12 @@ def test_a_recommendation_is_clipped_to_this_machine_with_the_reason():
     assert chosen.num_workers == 2 and reasons["num_workers"] == "12 recommended, limited by 2 usable cores"
 
 
+def test_a_recommendation_of_more_never_takes_workers_away():
+    wanted = Settings(12, 2, False, False)
+    chosen, reasons = choose(Settings(4, 2, False, False), Limits(cores=2), PHOTOS, "run", wanted)
+    assert chosen.num_workers == 4 and "limited by 2 usable cores" in reasons["num_workers"]
+
+
 def test_a_recommendation_to_have_fewer_workers_is_followed_whatever_the_dataset_holds():
     wanted = Settings(2, 2, False, False)
     chosen, _ = choose(Settings(8, 2, False, False), ROOMY, None, "run", wanted, movable="an open file")

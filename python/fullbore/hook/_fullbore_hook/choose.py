@@ -124,7 +124,8 @@ def _workers(settings, limits, probe, wanted, movable, reasons):
         reasons[name] = movable
         return settings
     if target > cap:
-        target, why = cap, "%d recommended, limited by %s" % (target, cap_why)
+        most = max(cap, settings.num_workers) if target > settings.num_workers else cap
+        target, why = most, "%d recommended, limited by %s" % (target, cap_why)
     if target > settings.num_workers and probe is not None:
         fitting = target
         while fitting > settings.num_workers and room(fitting, 1, limits, probe):

@@ -17,13 +17,12 @@ _NOT_A_FALLBACK = frozenset(("torch", "torchdata", "accelerate", "threading", "t
 class Info:
     """kind, and the stage and name of a callee (stage None: its time is its caller's)."""
 
-    __slots__ = ("kind", "stage", "name", "keep")
+    __slots__ = ("kind", "stage", "name")
 
-    def __init__(self, kind, stage=None, name="", keep=None):
+    def __init__(self, kind, stage=None, name=""):
         self.kind = kind
         self.stage = stage
         self.name = name
-        self.keep = keep
 
 
 NOTHING = Info(PLAIN)

@@ -4,6 +4,7 @@ Code of the user gets line and call events, code of libraries that mix stages (P
 as they are met; nothing else in the process is slowed. Unwinding has no local event: an outer code's next event ends it.
 """
 
+import functools
 import sys
 import types
 from threading import get_ident
@@ -29,10 +30,10 @@ class Monitoring:
     def __init__(self, tool, clock):
         self._tool = tool
         self._clock = clock
-        self.dispatch_ns = 0  # see calibrate.py
+        self.dispatch_ns = self.skip_ns = 0  # of an event, and of one that changes nothing; see calibrate.py
         self.ledger = None   # where events go; None: nowhere
         self._window = None  # the same until end(), also when a limit has stopped the events
-        self.cost_ns = self.events = 0
+        self.cost_ns = self.events = self.skipped = 0
         self.expired = False
         self.broken = ""  # an error of ours, which ends line timing
         self.blocking = []
@@ -70,10 +71,13 @@ class Monitoring:
 
     # -- windows ------------------------------------------------------------------------------------------------
 
-    def adopt(self, functions, ledger):
-        """Treats functions that are not the user's as if they were."""
+    def adopt(self, functions, ledger, lines):
+        """Treats functions as the user's (`lines`), or as a library's, whatever their file says."""
         for function in functions:
-            self._want(function.__code__, self._lines, ledger.where, codes.Info(USER))
+            if lines:
+                self._want(function.__code__, self._lines, ledger.where, codes.Info(USER))
+            else:
+                self._want(function.__code__, self._calls, ledger.where, codes.NOTHING)
 
     def prepare(self, ledger, functions):
         """Functions from which the discovery starts."""
@@ -86,7 +90,7 @@ class Monitoring:
         where = ledger.where
         ledger.begin(start)
         ledger.dispatch_ns = self.dispatch_ns
-        self.cost_ns = self.events = 0
+        self.cost_ns = self.events = self.skipped = 0
         self.expired = False
         self.blocking = []
         self._reading = None
@@ -191,30 +195,40 @@ class Monitoring:
         """Info of what is about to be called; finds new code on the way. Never runs or hashes the user's objects."""
         where = self.ledger.where
         kind = type(target)
-        if kind is types.MethodType:
-            target = target.__func__
+        while kind is functools.partial or kind is types.MethodType:
+            target = target.func if kind is functools.partial else target.__func__
             kind = type(target)
         if kind is types.FunctionType:
-            return self._infos[where].get(target.__code__) or self._discover(target, where)
+            return self._infos[where].get(target.__code__) or self._learn(self._discover, target, where)
         if kind is types.BuiltinFunctionType:
             owner = target.__self__
-            key = (target.__module__, target.__name__, id(owner if issubclass(type(owner), type) else type(owner)))
+            keep = owner if issubclass(type(owner), type) else type(owner)
+            key = (target.__module__, target.__name__, id(keep))
         elif kind in _C_METHODS or issubclass(kind, type):
-            key = id(target)
+            if self._reads_tensor(target, first):
+                return _TENSOR_READ if where == stages.LOOP else codes.NOTHING
+            keep, key = target, id(target)
         else:
-            key = id(kind)
-        if issubclass(kind, type) and self._reads_tensor(target, first):
-            return _TENSOR_READ if where == stages.LOOP else codes.NOTHING
-        known = self._callables[where]
-        info = known.get(key)
-        if info is None:
-            if len(known) > 4096:
-                known.clear()
-            info = self._describe(target, kind, where)
-            info = known[key] = codes.Info(info.kind, info.stage, info.name, keep=(target if isinstance(key, int) and key == id(target) else kind))
+            keep, key = kind, id(kind)
+        known = self._callables[where].get(key)
+        if known is None:
+            # `keep` stays alive, or its id might be another's one day
+            known = self._callables[where][key] = (self._learn(self._describe, target, where), keep)
+        return known[0]
+
+    def _learn(self, describe, target, where):
+        """What was not met before takes long, the first time, and none of it is the user's."""
+        ledger = self.ledger
+        now = self._clock()
+        ledger.charge(now)
+        if len(self._callables[where]) > 8192:
+            self._callables[where].clear()
+        info = describe(target, where)
+        self._done(ledger, now)
         return info
 
-    def _describe(self, target, kind, where):
+    def _describe(self, target, where):
+        kind = type(target)
         if kind is types.BuiltinFunctionType:
             return codes.of_builtin(target, where)
         if kind in _C_METHODS:
@@ -270,11 +284,22 @@ class Monitoring:
         ledger.last = end
         self.events += 1
         if self.cost_ns > self._limit_ns or end > self._deadline or ledger.is_over():
-            self.expired = True
-            self.ledger = None
-            ledger.stack.clear()
-            ledger.cell = ledger.nowhere
-            self.release(ledger.where)
+            self._expire(ledger)
+
+    def _skip(self, ledger):
+        """An event that changes nothing: its cost is known, the clock need not be read."""
+        self.skipped += 1
+        ledger.last += self.skip_ns
+        self.cost_ns += self.skip_ns
+        if self.cost_ns > self._limit_ns:
+            self._expire(ledger)
+
+    def _expire(self, ledger):
+        self.expired = True
+        self.ledger = None
+        ledger.stack.clear()
+        ledger.cell = ledger.nowhere
+        self.release(ledger.where)
 
     def _enter(self, ledger, code, number):
         info = self._infos[ledger.where].get(code) or codes.NOTHING
@@ -300,12 +325,16 @@ class Monitoring:
             self._broke(error)
 
     def _on_call(self, code, offset, target, first):
+        ledger = self.ledger
+        if ledger is None or get_ident() != self._owner:
+            return
         try:
-            now = self._clock()
-            ledger = self._settle(code, now)
-            if ledger is None:
-                return
             info = self._callable(target, first)
+            if info.stage is None and ledger.stack and ledger.stack[-1][KEY] is code:
+                self._skip(ledger)
+                return
+            now = self._clock()
+            self._settle(code, now)
             if info.stage is not None:
                 self._note(ledger, info, first, now)
                 ledger.enter_callee(_CALL, info.stage, info.name, MODEL if info.kind == MODEL else PLAIN)
@@ -314,11 +343,16 @@ class Monitoring:
             self._broke(error)
 
     def _on_c_return(self, code, offset, target, first):
+        ledger = self.ledger
+        if ledger is None or get_ident() != self._owner:
+            return
         try:
+            if ledger.stack and ledger.stack[-1][KEY] is code:
+                self._skip(ledger)
+                return
             now = self._clock()
-            ledger = self._settle(code, now)
-            if ledger is not None:
-                self._done(ledger, now)
+            self._settle(code, now)
+            self._done(ledger, now)
         except Exception as error:
             self._broke(error)
 

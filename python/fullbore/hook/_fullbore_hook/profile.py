@@ -307,7 +307,7 @@ class Profiler:
         elif not self._calibrated:
             self._calibrated = True
             begin = self._clock()
-            self.tracer.dispatch_ns = calibrate.dispatch_ns(self.tracer, self._clock)
+            calibrate.calibrate(self.tracer, self._clock)
             self._wait_cost += self._clock() - begin
             self._iteration_cost += self._clock() - begin
         return not self.why_not

@@ -19,16 +19,16 @@ class Windows:
 
     def __init__(self, clock):
         self._clock = clock
-        self.dispatch_ns = 0  # see calibrate.py
+        self.dispatch_ns = self.skip_ns = 0  # of an event, and of one that changes nothing; see calibrate.py
         self.ledger = None
-        self.cost_ns = self.events = 0
+        self.cost_ns = self.events = self.skipped = 0
         self.expired = False
         self.broken = ""  # an error of ours, which ends line timing
         self.blocking = []
         self._reading = None
         self.paths = None  # a DataPaths, told of what opens files
         self._infos = {where: {} for where in (stages.LOOP, stages.DATASET, stages.COLLATE_FN)}
-        self._builtins = {where: {} for where in (stages.LOOP, stages.DATASET, stages.COLLATE_FN)}
+        self._kept = []
         self._touched = []
         self._limit_ns = self._deadline = 0
         # one object each, so that "is it still ours" can be asked
@@ -47,10 +47,10 @@ class Windows:
             return "torch.compile is active, tracing would disturb it"
         return ""
 
-    def adopt(self, functions, ledger):
-        """Treats functions that are not the user's as if they were."""
+    def adopt(self, functions, ledger, lines):
+        """Treats functions as the user's (`lines`), or as a library's, whatever their file says."""
         for function in functions:
-            self._infos[ledger.where][function.__code__] = codes.Info(USER)
+            self._infos[ledger.where][function.__code__] = codes.Info(USER) if lines else codes.NOTHING
 
     def prepare(self, ledger, functions):
         """Nothing: everything that the thread calls is seen."""
@@ -59,7 +59,7 @@ class Windows:
         """Arms this thread. `base_frames` are running already, outermost first; stops by itself past a limit."""
         start = self._clock()
         self.ledger = ledger
-        self.cost_ns = self.events = 0
+        self.cost_ns = self.events = self.skipped = 0
         self.expired = False
         self.blocking = []
         self._reading = None
@@ -130,11 +130,9 @@ class Windows:
         if ledger is None:
             return None
         try:
-            now = self._clock()
-            ledger.charge(now)
-            wanted = self._carries(self._info(frame), frame.f_code)
-            self._done(now)
-            return self._local if wanted else None
+            info = self._infos[ledger.where].get(frame.f_code) or self._learn(codes.of_frame, frame, frame.f_code)
+            self._skip(ledger)
+            return self._local if self._carries(info, frame.f_code) else None
         except Exception as error:
             return self._broke(error)
 
@@ -160,21 +158,51 @@ class Windows:
         if ledger is None:
             return
         try:
+            stack = ledger.stack
+            info = None
+            if event == "c_call":
+                info = self._builtin(arg)
+                changes = info.stage is not None
+            elif event == "call":
+                info = self._infos[ledger.where].get(frame.f_code) or self._learn(codes.of_frame, frame, frame.f_code)
+                changes = info.stage is not None or self._carries(info, frame.f_code)
+            else:
+                key = frame if event == "return" else arg
+                changes = bool(stack) and stack[-1][KEY] is key
+            if not changes:
+                self._skip(ledger)
+                return
             now = self._clock()
             ledger.charge(now)
             if event == "call":
-                self._enter(frame, now)
-            elif event == "return":
-                self._leave(frame, now)
+                self._enter(frame, info, now)
             elif event == "c_call":
-                self._enter_builtin(frame, arg, now)
-            elif ledger.stack and ledger.stack[-1][KEY] is arg:
-                if ledger.cell[STAGE] == stages.OPEN and ledger.where == stages.DATASET:
-                    self.paths.opened()
-                self._leave(arg, now)
+                self._enter_builtin(frame, arg, info, now)
+            else:
+                self._leave(key, now)
             self._done(now)
         except Exception as error:
             self._broke(error)
+
+    def _skip(self, ledger):
+        """An event that changes nothing: its cost is known, the clock need not be read."""
+        self.skipped += 1
+        ledger.last += self.skip_ns
+        self.cost_ns += self.skip_ns
+        if self.cost_ns > self._limit_ns:
+            self._leave_early()
+
+    def _learn(self, describe, thing, key):
+        """Info of what was not met before. Takes long, the first time, and none of it is the user's."""
+        ledger = self.ledger
+        now = self._clock()
+        ledger.charge(now)
+        infos = self._infos[ledger.where]
+        if len(infos) > 8192:
+            infos.clear()
+        info = infos[key] = describe(thing, ledger.where)
+        self._done(now)
+        return info
 
     def _broke(self, error):
         """An error of ours must not reach the user's code; one of a signal handler that ran in ours must."""
@@ -193,29 +221,26 @@ class Windows:
             self._leave_early()
 
     def _leave(self, key, now):
-        self.ledger.leave(key)
+        ledger = self.ledger
+        if ledger.cell[STAGE] == stages.OPEN and ledger.where == stages.DATASET:
+            self.paths.opened()
+        ledger.leave(key)
         if self._reading is not None and self._reading[0] is key:
             self._close_reading(now)
 
-    def _enter_builtin(self, frame, function, now):
+    def _enter_builtin(self, frame, function, info, now):
         ledger = self.ledger
-        info = self._builtin(function)
-        if info.stage is not None:
-            self._open_reading(function, info, frame, now)
-            ledger.enter_callee(function, info.stage, info.name)
-            if info.stage in _TOUCH_FILES and ledger.where == stages.DATASET and not self.paths.done():
-                self.paths.variables(frame.f_locals.values())
+        self._open_reading(function, info, frame, now)
+        ledger.enter_callee(function, info.stage, info.name)
+        if info.stage in _TOUCH_FILES and ledger.where == stages.DATASET and not self.paths.done():
+            self.paths.variables(frame.f_locals.values())
 
-    def _enter(self, frame, now):
+    def _enter(self, frame, info, now):
         ledger = self.ledger
-        info = self._info(frame)
-        if self._carries(info, frame.f_code):
-            code = frame.f_code
+        code = frame.f_code
+        if self._carries(info, code):
             number = frame.f_lineno
             ledger.enter_user(frame, code, None if number == code.co_firstlineno and ledger.stack else number)
-            return
-        if info.stage is None:
-            ledger.enter_plain(frame)
         else:
             self._open_reading(frame, info, frame, now)
             ledger.enter_callee(frame, info.stage, info.name, MODEL if info.kind == MODEL else PLAIN)
@@ -226,26 +251,14 @@ class Windows:
             return not ledger.in_model() or code.co_name in codes.LOOP_METHODS
         return info.kind == codes.FALLBACK and not (ledger.stack and ledger.stack[-1][LINE] is not None)
 
-    def _info(self, frame):
-        infos = self._infos[self.ledger.where]
-        info = infos.get(frame.f_code)
-        if info is None:
-            if len(infos) > 8192:
-                infos.clear()
-            info = infos[frame.f_code] = codes.of_frame(frame, self.ledger.where)
-        return info
-
     def _builtin(self, function):
         owner = function.__self__
         kind = owner if issubclass(type(owner), type) else type(owner)
         key = (function.__module__, function.__name__, id(kind))
-        infos = self._builtins[self.ledger.where]
-        info = infos.get(key)
+        info = self._infos[self.ledger.where].get(key)
         if info is None:
-            if len(infos) > 8192:
-                infos.clear()
-            info = codes.of_builtin(function, self.ledger.where)
-            info = infos[key] = codes.Info(info.kind, info.stage, info.name, keep=kind)
+            info = self._learn(codes.of_builtin, function, key)
+            self._kept.append(kind)  # or its id might be another's one day
         return info
 
     # -- blocking reads of the loop -----------------------------------------------------------------------------

@@ -14,7 +14,7 @@ _LIBRARY = """
 import hashlib
 
 def burn(amount):
-    hashlib.pbkdf2_hmac("sha256", b"password", b"salt", 800 * amount)
+    hashlib.pbkdf2_hmac("sha256", b"password", b"salt", 1200 * amount)
 """
 _library = {"__name__": "work"}
 exec(compile(_LIBRARY, "/usr/lib/python3/site-packages/work.py", "exec"), _library)
@@ -62,7 +62,7 @@ class Rows:
 class Loader:
     """Calls profile.* as torch's changed functions do, for num_workers=0."""
 
-    def __init__(self, dataset, batches, batch_size=4, collate=None, number=1):
+    def __init__(self, dataset, batches, batch_size=1, collate=None, number=1):
         self.dataset = dataset
         self.batches = batches
         self.batch_size = batch_size

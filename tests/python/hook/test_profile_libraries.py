@@ -143,7 +143,7 @@ class Libraries(unittest.TestCase):
             def __getitem__(self, index):
                 return Image.open(index).convert("RGB")  # photo
 
-        for _batch in Loader(Photos(), 6):
+        for _batch in Loader(Photos(), 16):
             pass
         line = line_of(Photos, "# photo")
         decode = self.rows.share(DATASET, line, "PIL.ImageFile.ImageFile.load")
@@ -169,7 +169,7 @@ class Libraries(unittest.TestCase):
             def __getitem__(self, index):
                 return compose(Image.Image())  # compose
 
-        for _batch in Loader(Composed(), 6):
+        for _batch in Loader(Composed(), 16):
             pass
         line = line_of(Composed, "# compose")
         self.assertIn(AUGMENT, self.rows.stage(DATASET, line, "torchvision.transforms.Resize"))
@@ -181,7 +181,7 @@ class Libraries(unittest.TestCase):
     def test_a_dataset_of_a_library_shows_the_librarys_lines(self):
         from torchvision.datasets import ImageFolder
 
-        for _batch in Loader(ImageFolder(), 6):
+        for _batch in Loader(ImageFolder(), 16):
             pass
         lines = {row[2:4] for row in self.rows.rows if row[0] == DATASET}
         self.assertIn(("datasets.py", 6), lines)
@@ -197,7 +197,7 @@ class Libraries(unittest.TestCase):
             def __getitem__(self, index):
                 return self.tokenizer("text")  # tokens
 
-        for _batch in Loader(Texts(), 6):
+        for _batch in Loader(Texts(), 16):
             pass
         line = line_of(Texts, "# tokens")
         self.assertEqual(self.rows.stage(DATASET, line), {TOKENISE})

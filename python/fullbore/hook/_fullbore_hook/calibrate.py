@@ -9,6 +9,7 @@ from .ledger import Ledger
 _ROUNDS = 3
 _REPEATS = 40
 _NEVER = 1 << 62
+_MOST_NS = 3000  # more was another process in every round
 
 
 def calibrate(tracer, clock):
@@ -17,8 +18,8 @@ def calibrate(tracer, clock):
     tracer.adopt((_calling,), ledger, lines=False)
     tracer.adopt((_work, _inner), ledger, lines=True)
     tracer.dispatch_ns = tracer.skip_ns = 0
-    tracer.skip_ns = _added_ns(tracer, ledger, clock, _calling) // max(tracer.skipped, 1)
-    tracer.dispatch_ns = _added_ns(tracer, ledger, clock, _work) // max(tracer.events, 1)
+    tracer.skip_ns = min(_added_ns(tracer, ledger, clock, _calling) // max(tracer.skipped, 1), _MOST_NS)
+    tracer.dispatch_ns = min(_added_ns(tracer, ledger, clock, _work) // max(tracer.events, 1), _MOST_NS)
     tracer.release(ledger.where)
 
 

@@ -3,7 +3,7 @@
 import types
 
 from . import stages
-from .frames import is_user_code, is_user_frame
+from .frames import is_user_file, is_user_frame
 from .ledger import MODEL, PLAIN, USER
 
 FALLBACK = 3  # carries lines when nothing of the user's is on the stack: the nearest frame outside torch
@@ -50,11 +50,11 @@ def is_library_frame(code, module):
 
 def is_user_function(code, module):
     """True for the user's code, the program of `python -c` included."""
-    return is_user_code(code.co_filename) or (code.co_filename == "<string>" and module == "__main__")
+    return is_user_file(code.co_filename) or (code.co_filename == "<string>" and module == "__main__")
 
 
 def _in_standard_library(filename):
-    return not is_user_code(filename) and "-packages" not in filename
+    return not is_user_file(filename) and "-packages" not in filename
 
 
 def of_frame(frame, where):
@@ -67,7 +67,7 @@ def qualname_of_frame(frame):
     """co_qualname, or before Python 3.11 the same from the class of the first argument."""
     code = frame.f_code
     name = getattr(code, "co_qualname", None)
-    if name is not None or is_user_code(code.co_filename):
+    if name is not None or is_user_file(code.co_filename):
         return name or code.co_name
     if code.co_argcount and code.co_varnames[0] in ("self", "cls"):
         first = frame.f_locals.get(code.co_varnames[0])

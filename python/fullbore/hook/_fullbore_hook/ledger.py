@@ -158,11 +158,11 @@ class Ledger:
     # -- results ------------------------------------------------------------------------------------------------
 
     def window_ns(self):
-        return self.nowhere[NS] + sum(line.total_ns() for line in self.lines.values())
+        """Traced time on lines. What lies around the outermost line (the fetcher, this hook) is not in it."""
+        return sum(line.total_ns() for line in self.lines.values())
 
     def _forget_lines(self):
-        """Keeps code made at run time from growing the account for ever; what was not flushed goes nowhere."""
-        self.nowhere[NS] = self.window_ns()
+        """Keeps code made at run time from growing the account for ever; what was not flushed is lost."""
         self.lines = {(entry[LINE].file, entry[LINE].number): entry[LINE] for entry in self.stack if entry[LINE]}
         for line in self.lines.values():
             line.own[NS] = 0
@@ -174,7 +174,6 @@ class Ledger:
         for line in self.lines.values():
             for cell in [line.own] + list(line.callees.values()):
                 cell[NS] = cell[COUNT] = 0
-        self.nowhere[NS] = 0
         self.windows = 0
 
     def flush(self, write):

@@ -196,7 +196,7 @@ class Profiler:
         self.ledgers = {where: Ledger(where) for where in (stages.LOOP, stages.DATASET, stages.COLLATE_FN)}
         self.budgets = {
             stages.LOOP: Budget(LOOP_SHARE, LOOP_CAP_NS, burst=2, first=3, most_debt_ns=LOOP_LIMIT_NS),
-            stages.DATASET: Budget(share, cap_ns, burst=16, first=4, most_debt_ns=SAMPLE_LIMIT_NS),
+            stages.DATASET: Budget(share, cap_ns, burst=16 if self._worker else 8, first=4, most_debt_ns=SAMPLE_LIMIT_NS),
             stages.COLLATE_FN: Budget(share, cap_ns, burst=2, first=2, most_debt_ns=SAMPLE_LIMIT_NS),
         }
         self._flushed = self._clock()

@@ -9,7 +9,7 @@ def _start():
 
     here = os.path.dirname(os.path.abspath(__file__))
     try:
-        if os.environ.get("FULLBORE_RINGS"):
+        if os.path.isdir(os.environ.get("FULLBORE_RINGS", "")):
             import _fullbore_hook
 
             _fullbore_hook.start()

@@ -14,6 +14,7 @@ _DEFAULT_START = {"fork": records.FORK, "spawn": records.SPAWN, "forkserver": re
 def loader_record(loader, info):
     dataset = getattr(loader, "dataset", None)
     iterable = _is_iterable(loader)
+    has_length = not iterable and _is_known(getattr(loader, "sampler", None))
     mine = _user_dataset(dataset)
     function = _maker_of(type(mine), iterable)
     location = info.location or frames.Location("", None, None, "")
@@ -21,8 +22,8 @@ def loader_record(loader, info):
         info.built_ns,
         info.number,
         _flags(loader, iterable) | (records.FIXED if info.number in emit.fixed_loaders else 0),
-        records.UNKNOWN if iterable else _length(dataset),
-        records.UNKNOWN if iterable else _length(loader),
+        _length(dataset) if has_length else records.UNKNOWN,
+        _length(loader) if has_length and _is_known(getattr(loader, "batch_sampler", None)) else records.UNKNOWN,
         records.known32(_batch_size(loader)),
         records.known32(getattr(loader, "num_workers", None)),
         records.known32(getattr(loader, "prefetch_factor", None)),
@@ -42,6 +43,11 @@ def loader_record(loader, info):
 
 def _is_iterable(loader):
     return getattr(loader, "_dataset_kind", None) == 1
+
+
+def _is_known(sampler):
+    """Samplers whose length costs nothing, and that ask the dataset for its own when they start."""
+    return sampler is None or type(sampler).__module__.startswith(("torch.utils.data.", "accelerate."))
 
 
 def _batch_size(loader):

@@ -112,7 +112,11 @@ def _location(frame, loader):
         for info in reversed(list(_loaders.values())):
             if info.dataset_id == dataset and info.location is not None:
                 return info.location
-    return None if user is None else frames.call_location(user, type(loader).__name__)
+    if user is None:
+        return None
+    location = frames.call_location(user, type(loader).__name__)
+    # the user's call is then not the one that has the arguments
+    return location._replace(code="") if through_library else location
 
 
 class _Iterating:

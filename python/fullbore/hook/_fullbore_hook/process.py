@@ -53,7 +53,11 @@ def announce_trainer():
 def announce(role, worker=None, base_seed=None):
     """Writes the ProcessRecord, and starts the timing of source lines, which it names."""
     _announced.add(role)
-    profile.start(emit)
+    training = part("training")
+    if training is not None:
+        # a forked worker has inherited the callback
+        (training.watch_collections if role == records.TRAINER else training.ignore_collections)()
+    profile.start(emit, role == records.WORKER)
     torch = sys.modules.get("torch")
     tier = profile.tier()
     if not tier:

@@ -40,7 +40,6 @@ def _number_of(optimizer):
         known = (_count[0], weakref.ref(optimizer, lambda _, pop=_optimizers.pop: pop(key, None)))
         _optimizers[key] = known
         announce_trainer()
-        _watch_collections()
         _write_model(optimizer, known[0])
     return known[0]
 
@@ -90,7 +89,12 @@ def _step_ended(optimizer):
 
 
 def install_optimizer(module):
-    """torch 2 has hooks that its compiler understands; before it, the function that wraps every step is changed."""
+    """torch 2 has hooks that its compiler understands; before it, the function that wraps every step is changed.
+
+    The hooks stay when the observation ends, as empty calls: to remove one while a step walks over them is an error.
+    """
+    if _handles:
+        return
     before = getattr(module, "register_optimizer_step_pre_hook", None)
     after = getattr(module, "register_optimizer_step_post_hook", None)
     if before is not None and after is not None:
@@ -213,9 +217,14 @@ def install_profiler(module):
     _apply(module, wanted, "torch_profiler")
 
 
-def _watch_collections():
+def watch_collections():
     if _collected not in gc.callbacks:
         gc.callbacks.append(_collected)
+
+
+def ignore_collections():
+    if _collected in gc.callbacks:
+        gc.callbacks.remove(_collected)
 
 
 def _collected(phase, info):
@@ -244,8 +253,4 @@ def _apply(module, wanted, signal):
 def uninstall():
     rewrite.restore(_done)
     del _done[:]
-    for handle in _handles:
-        handle.remove()
-    del _handles[:]
-    if _collected in gc.callbacks:
-        gc.callbacks.remove(_collected)
+    ignore_collections()

@@ -1,0 +1,53 @@
+"""`with fullbore.watching():` in a process that nobody started under `fullbore run`, with the real program."""
+
+import os
+
+import pytest
+
+PROGRAM = """
+import os, sys, time
+sys.path.insert(0, %r)
+import torch, fullbore
+from torch.utils.data import DataLoader
+
+optimizer = torch.optim.SGD([torch.Tensor([1.0])], lr=0.1)
+
+def train(workers):
+    for batch in DataLoader([1.0] * 60, batch_size=2, num_workers=workers, multiprocessing_context="spawn" if workers else None):
+        time.sleep(0.002)
+        optimizer.step()
+
+before = dict(os.environ), list(sys.path)
+for workers in (0, 1):
+    if __name__ == "__main__":
+        with fullbore.watching(out="run-%%d" %% workers) as run:
+            print(os.path.basename(run))
+            train(workers)
+        assert before == (dict(os.environ), sys.path)
+        assert not [c for c in DataLoader.__init__.__code__.co_consts if "fullbore" in repr(c)]
+"""
+
+
+@pytest.fixture
+def program(bench, package):
+    if not os.path.exists(os.path.join(package, "bin", "fullbore")):
+        pytest.fail("the fullbore program is not built; run cmake --build --preset dev")
+    return bench.write(PROGRAM % os.path.dirname(package))
+
+
+def test_a_notebook_is_watched_twice_and_left_as_it_was(bench, bare_python, program):
+    from conftest import STANDIN
+
+    done = bench.alone(bare_python, program, path=[STANDIN])
+    assert (done.returncode, done.stdout) == (0, "run-0\nrun-1\n"), done.stderr
+    # each block ends with its report
+    assert done.stderr.count("no_workers") + done.stderr.count("insufficient") + done.stderr.count("step") >= 2, done.stderr
+    for number in "01":
+        assert (bench.folder / ("run-" + number)).is_dir()
+    assert not [name for name in os.listdir("/dev/shm") if name.startswith("fullbore-") and str(os.getpid()) in name]
+
+
+def test_inside_fullbore_run_it_steps_aside(bench, bare_python, package):
+    code = "import sys; sys.path.insert(0, %r); import fullbore\nwith fullbore.watching() as run: print(run)" % os.path.dirname(package)
+    assert bench.both(bare_python, "-c", "print(1)").out == "1\n"
+    assert bench.watched(bare_python, "-c", code).out == "None\n"

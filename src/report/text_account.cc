@@ -32,11 +32,6 @@ struct Row {
   Part part;
 };
 
-std::string spaced(std::string id) {
-  std::ranges::replace(id, '_', ' ');
-  return id;
-}
-
 // The part of a step that a cause lives in: the row that gets the arrow.
 std::string guilty_part(const std::string& cause) {
   if (cause == "compute_bound" || cause == "insufficient_data") return "";

@@ -48,10 +48,14 @@ void write_evidence(Page& page, const std::vector<Evidence>& evidence) {
 
 void write_cause(Page& page, const Cause& cause, std::size_t rank, const std::string& verdict) {
   page.blank();
-  const std::string stage = cause.stage.empty() ? "" : fmt::format(" {} {}", page.dot(), clean(cause.stage));
-  page.line(page.paint(ink_of(cause.severity), fmt::format("{}  {}{}", rank, clean(cause.cause), stage)) +
-            page.paint(Ink::kDim, fmt::format(" {} {} {} {} of the step", page.dot(), word(cause.severity), page.dot(),
-                                              percent(cause.share))));
+  std::string title = fmt::format("{}  {}", rank, clean(cause.cause));
+  if (!cause.stage.empty()) title += fmt::format(" {} {}", page.dot(), spaced(clean(cause.stage)));
+  // A cause without a severity is no loss ("compute_bound"): nothing to count.
+  const std::string loss =
+      cause.severity == Severity::kNone
+          ? ""
+          : fmt::format(" {} {} {} {} of the step", page.dot(), word(cause.severity), page.dot(), percent(cause.share));
+  page.line(page.paint(ink_of(cause.severity), title) + page.paint(Ink::kDim, loss));
   if (!cause.summary.empty() && cause.summary != verdict) page.prose("", 3, clean(cause.summary));
   write_evidence(page, cause.evidence);
   if (!cause.fix.text.empty()) page.prose("   change", kIndent, clean(cause.fix.text), Ink::kBold);
@@ -66,11 +70,6 @@ void write_cause(Page& page, const Cause& cause, std::size_t rank, const std::st
     page.line("   " + page.paint(Ink::kDim, page.left("next", kIndent - 3)) +
               page.paint(Ink::kCyan, clean(cause.fix.next_command)));
   }
-}
-
-std::string spaced(std::string id) {
-  std::ranges::replace(id, '_', ' ');
-  return id;
 }
 
 }  // namespace
@@ -95,20 +94,18 @@ void write_causes(Page& page, const Diagnosis& d) {
 }
 
 void write_next_limit(Page& page, const Diagnosis& d) {
-  if (d.causes.empty() || d.account.parts.empty()) return;
-  std::string text;
-  if (d.causes.size() > 1) {
-    text = fmt::format("{} ({} of the step)", clean(d.causes[1].cause), percent(d.causes[1].share));
-  } else {
-    const auto& parts = d.account.parts;
-    const auto largest = std::ranges::max_element(parts, {}, [](const auto& entry) {
-      return entry.first == "input_wait" || entry.first == "unknown" ? -1.0 : entry.second.ms;
-    });
-    if (largest->first == "input_wait" || largest->first == "unknown") return;
-    text = fmt::format("{}, {} ms of each step", spaced(largest->first), milliseconds(largest->second.ms));
+  // With a second cause the list says it already.
+  if (d.causes.size() != 1 || d.causes[0].severity == Severity::kNone) return;
+  const Part* largest = nullptr;
+  std::string name;
+  for (const auto& [id, part] : d.account.parts) {
+    if (id == "input_wait" || id == "unknown" || (largest && part.ms <= largest->ms)) continue;
+    largest = &part;
+    name = id;
   }
+  if (!largest) return;
   page.blank();
-  page.prose("next limit", kIndent, text);
+  page.prose("next limit", kIndent, fmt::format("{}, {} ms of each step", spaced(name), milliseconds(largest->ms)));
 }
 
 }  // namespace fullbore::report

@@ -27,7 +27,9 @@ std::vector<LineTime> shown(std::vector<LineTime> lines, Part& rest) {
     rest.share += lines[i].share;
   }
   lines.resize(std::min(lines.size(), kRows));
-  std::ranges::stable_sort(lines, {}, [](const LineTime& l) { return std::tie(l.where.file, l.where.line); });
+  // What belongs to no line of the user's comes last.
+  std::ranges::stable_sort(
+      lines, {}, [](const LineTime& l) { return std::tuple(l.where.file.empty(), l.where.file, l.where.line); });
   return lines;
 }
 
@@ -54,8 +56,9 @@ void write_view(Page& page, const std::string& title, const std::string& detail,
   page.heading(title, detail);
   for (const LineTime& row : rows) {
     page.line("  " + page.paint(Ink::kDim, page.left(clean(place(row.where)), places)) + "  " +
-              page.left(first_line(row.where.code), code) + page.right(milliseconds_of(row.ms, step_ms), kMs) +
-              page.right(percent(row.share), kShare) + "  " + page.paint(ink_of_kind(row.kind), row.kind));
+              page.left(row.where.file.empty() ? "(between lines)" : first_line(row.where.code), code) +
+              page.right(milliseconds_of(row.ms, step_ms), kMs) + page.right(percent(row.share), kShare) + "  " +
+              page.paint(ink_of_kind(row.kind), spaced(clean(row.kind))));
   }
   if (lines.size() > rows.size() && rest.share >= 0.0005) {
     page.line("  " + page.left("", places) + "  " +

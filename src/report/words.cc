@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace fullbore::report {
@@ -103,6 +104,11 @@ std::string place(const diagnose::Location& where) {
   const std::size_t slash = where.file.rfind('/');
   const std::string_view name = std::string_view(where.file).substr(slash == std::string::npos ? 0 : slash + 1);
   return where.line > 0 ? fmt::format("{}:{}", name, where.line) : std::string(name);
+}
+
+std::string spaced(std::string id) {
+  std::ranges::replace(id, '_', ' ');
+  return id;
 }
 
 std::optional<double> system_value(const diagnose::Diagnosis& diagnosis, std::string_view metric) {

@@ -22,6 +22,8 @@ std::string number(double value);                            // three digits or 
 std::string with_unit(double value, std::string_view unit);  // number and unit; "%" and "share" as percent
 std::string place(const diagnose::Location& where);          // "train.py:41": the last component and the line
 
+std::string spaced(std::string id);  // "input_wait" -> "input wait", for people
+
 // The value of a flat metric of Diagnosis::system, nothing if it was not measured.
 std::optional<double> system_value(const diagnose::Diagnosis& diagnosis, std::string_view metric);
 

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from fix_harness import Slow, fixing, of, why  # noqa: E402
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device is here")]
 
 
 def test_exact_pins_and_leaves_every_batch_as_it_was(tmp_path):
@@ -67,13 +67,27 @@ def test_a_dataset_on_the_gpu_is_left_alone(tmp_path):
     assert "dataset.table is a tensor on cuda:0" in why(records, "num_workers")
 
 
+def test_a_process_that_trains_on_the_cpu_gets_no_pinned_memory(tmp_path):
+    here = os.path.dirname(os.path.abspath(__file__))
+    script = """
+import sys, tempfile, torch
+sys.path.insert(0, sys.argv[1])
+from fix_harness import Slow, fixing, why
+with fixing(tempfile.mkdtemp(), mode="exact") as records:
+    next(iter(torch.utils.data.DataLoader(Slow())))
+print(torch.cuda.is_initialized(), why(records, "pin_memory"))
+"""
+    done = subprocess.run([sys.executable, "-c", script, here], stdout=subprocess.PIPE, check=True)
+    assert done.stdout.decode() == "False this process does not use CUDA\n"
+
+
 def test_looking_for_a_gpu_initialises_none(tmp_path):
     here = os.path.dirname(os.path.abspath(__file__))
     script = """
 import json, os, sys, torch
 sys.path.insert(0, sys.argv[1])
 from _fullbore_hook import plan
-found = plan.limits_here({}).cuda
+found = plan.limits_here({}, constructing=True).cuda
 child = os.fork()
 if child == 0:
     ok = False

@@ -47,7 +47,7 @@ def decide(view, options, advice=None, failed="", measure=probe.measure):
     """The Decision for this loader. `advice`: settings of a report as text, or None for the rule of this machine;
     `failed`: why workers for such a dataset were taken back before; `measure`: a Work -> Probe or Failed."""
     mode = options.get("mode", "plain")
-    limits = limits_here(options)
+    limits = limits_here(options, constructing=advice is not None)
     present = view.settings
     wanted = None if advice is None else _parsed(advice, present)
     method, context, movable = start_method(view)
@@ -82,13 +82,13 @@ def _why_not_deeper(view, mode, measured):
     return "" if measured is not None else "the size of a batch could not be measured"
 
 
-def limits_here(options):
+def limits_here(options, constructing):
     """The limits that the launcher found, narrowed to this process."""
     torch = sys.modules["torch"]
     cores = options.get("usable_cores") or os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
         cores = min(cores, len(os.sched_getaffinity(0)))
-    cuda, why = _cuda(torch)
+    cuda, why = _cuda(torch, constructing)
     return Limits(
         cores=cores,
         quota=options.get("quota_cores"),
@@ -105,16 +105,20 @@ def _ranks():
     return max(1, int(text)) if text.isdigit() else 1
 
 
-def _cuda(torch):
-    """Whether pages can be locked for a GPU, without initialising CUDA (workers forked after that cannot use it)."""
+def _cuda(torch, constructing):
+    """Whether this process feeds a GPU. By its first iter() it has initialised CUDA; when a loader is constructed it may
+    not have, and a device that NVML counts is enough. Nothing here initialises CUDA: it would cost a process that trains
+    on the CPU a context, and workers forked later could not use it."""
     cuda, version = getattr(torch, "cuda", None), getattr(torch, "version", None)
     if cuda is not None and cuda.is_initialized():
         return True, ""
     if getattr(version, "cuda", None) is None and getattr(version, "hip", None) is None:
         return False, "this torch is built without CUDA"
+    if not constructing:
+        return False, "this process does not use CUDA"
     count = getattr(cuda, "_device_count_nvml", None)
     try:
-        return (True, "") if count is not None and count() > 0 else (False, "no CUDA device is in use")
+        return (True, "") if count is not None and count() > 0 else (False, "no CUDA device is there")
     except Exception as error:
         return False, "whether a CUDA device is there could not be told (%s)" % one_line(error)
 

@@ -1,4 +1,4 @@
-"""`with fullbore.watching():` watches this very process, for notebooks: the same records, collected by a process beside it."""
+"""`with fullbore.watching():` watches this very process, for notebooks: the same records and report."""
 
 import contextlib
 import os

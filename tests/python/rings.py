@@ -18,7 +18,8 @@ _LAYOUTS = {
     ),
     3: (
         "Loader",
-        "q time_ns I loader I flags q dataset_length q batches i batch_size i workers i prefetch_factor i line i end_line "
+        "q time_ns I loader I flags q dataset_length q batches i batch_size i workers i prefetch_factor i line "
+        "i end_line "
         "i dataset_line I start_method I reserved N file N code N dataset_type N dataset_file N collate N sampler",
     ),
     4: (
@@ -100,5 +101,9 @@ def read(folder):
         packer, make, named = _PARSERS[kind]
         assert packer.size == len(payload), make.__name__
         record = make(pid, *packer.unpack(payload))
-        records.append(record._replace(**{field: names[getattr(record, field)] if getattr(record, field) else "" for field in named}))
+        records.append(
+            record._replace(
+                **{field: names[getattr(record, field)] if getattr(record, field) else "" for field in named}
+            )
+        )
     return records

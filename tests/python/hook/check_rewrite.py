@@ -149,7 +149,12 @@ for name, (function, call) in zoo_functions.items():
 
 # Code that is not what the source says is left alone.
 namespace = {}
-exec(compile("\n" * (zoo.plain.__code__.co_firstlineno - 1) + "def plain(a, b=2):\n    return a\n", zoo.__file__, "exec"), namespace)
+exec(
+    compile(
+        "\n" * (zoo.plain.__code__.co_firstlineno - 1) + "def plain(a, b=2):\n    return a\n", zoo.__file__, "exec"
+    ),
+    namespace,
+)
 other = namespace["plain"]
 done, problems = rewrite.instrument(zoo, [(other, rewrite.Rules(probe, returns="returned"))])
 assert not done and problems == [("plain", "the source does not match the code that runs")], problems

@@ -109,7 +109,9 @@ def test_every_batch_and_sample_is_on_record(torch_run, method):
 
 
 def test_an_iterable_dataset_has_no_indices(torch_run):
-    script = program("loader = DataLoader(Stream(), batch_size=4, num_workers=2)\nfor batch in loader: optimizer.step()")
+    script = program(
+        "loader = DataLoader(Stream(), batch_size=4, num_workers=2)\nfor batch in loader: optimizer.step()"
+    )
     records = torch_run(script).records
     loader = records.one("Loader")
     assert loader.flags & 16 and loader.dataset_length == UNKNOWN and loader.batches == UNKNOWN
@@ -130,7 +132,12 @@ for epoch in range(3):
     assert [(i.epoch, i.flags, i.iterator) for i in records.of("Iterator")] == [(0, 0, 1), (1, RESET, 2), (2, RESET, 3)]
     assert len({i.base_seed for i in records.of("Iterator")}) == 1
     assert [(n.iterator, n.batch) for n in records.of("Next") if not n.flags & STOP] == [
-        (1, 0), (1, 1), (2, 0), (2, 1), (3, 0), (3, 1)
+        (1, 0),
+        (1, 1),
+        (2, 0),
+        (2, 1),
+        (3, 0),
+        (3, 1),
     ]
     assert [(b.epoch, b.batch) for b in records.of("Batch")] == [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
 

@@ -30,7 +30,14 @@ def test_steps_and_observed_items_are_on_record(bench, bare_python, package):
     watched = bench.watched(bare_python, bench.write(loop(package)))
     assert watched.out == "['_Observed', 3]\n[1, 2]\n[3, 4, 5]\n" and watched.err.endswith("ValueError: mine\n")
     steps = watched.records.of("UserStep")
-    assert [(step.observed, step.samples) for step in steps] == [(1, 2), (1, 3), (0, 7), (0, 7), (0, -(1 << 31)), (1, 1)]
+    assert [(step.observed, step.samples) for step in steps] == [
+        (1, 2),
+        (1, 3),
+        (0, 7),
+        (0, 7),
+        (0, -(1 << 31)),
+        (1, 1),
+    ]
     assert all(step.begin_ns <= step.end_ns if step.observed else step.begin_ns == step.end_ns for step in steps)
     assert watched.records.one("Process").role == 1
 

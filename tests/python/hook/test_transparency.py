@@ -18,11 +18,12 @@ import sys
 import torch.utils.data.dataloader as d
 print(sys.path, sys.flags, sys.argv)
 print(sorted(name for name in sys.modules if "customize" in name), sys.modules.get("sitecustomize"))
-for module in (d, torch.utils.data._utils.fetch, torch.optim.optimizer):
+for module in (d, torch.utils.data._utils.fetch, sys.modules["torch.optim.optimizer"]):
     print(type(module.__spec__), module.__loader__, module.__spec__.loader is module.__loader__, vars(module.__spec__))
 loader = d.DataLoader([1, 2], batch_size=2)
 iterator = iter(loader)
-print(vars(loader).keys(), vars(iterator).keys(), type(iterator), [vars(kind).keys() for kind in type(iterator).__mro__])
+print(vars(loader).keys(), vars(iterator).keys(), type(iterator))
+print([vars(kind).keys() for kind in type(iterator).__mro__])
 import threading; print([thread.name for thread in threading.enumerate()])
 """
 
@@ -32,7 +33,10 @@ def missing(watched, signal="hook"):
 
 
 def test_path_modules_and_attributes_are_as_without(torch_run):
-    script = "import builtins, re, torch\ndef print(*a): builtins.print(re.sub('0x[0-9a-f]+', '', ' '.join(map(str, a))))\n" + SHOW
+    script = (
+        "import builtins, re, torch\ndef print(*a): builtins.print(re.sub('0x[0-9a-f]+', '', ' '.join(map(str, a))))\n"
+        + SHOW
+    )
     watched = torch_run(script, way="both")
     assert watched.code == 0 and watched.records.of("Next") == []
 
@@ -92,18 +96,18 @@ def test_an_error_of_the_hook_ends_it_and_not_the_program(torch_run):
 def test_an_error_of_a_signal_handler_is_the_programs_own(torch_run):
     # The signal arrives while a probe runs; what the handler raises must reach the training loop.
     change = (
-        (HOOK % (["worker"],))
+        (HOOK % (["maker"],))
         + """
 import signal
 class Alarm(Exception): pass
 def handler(number, frame): raise Alarm("from the handler")
 signal.signal(signal.SIGALRM, handler)
-clock, calls = hook["worker"]._clock, []
+clock, calls = hook["maker"]._clock, []
 def ringing():
     calls.append(1)
     if len(calls) == 20: os.kill(os.getpid(), signal.SIGALRM)
     return clock()
-hook["worker"]._clock = ringing"""
+hook["maker"]._clock = ringing"""
     )
     watched = torch_run(LOOP % (change, ""), way="watched")
     assert watched.code == 1 and watched.err.strip().endswith("Alarm: from the handler"), watched.err
@@ -137,7 +141,12 @@ def test_code_that_is_not_what_its_source_says_is_left_alone_and_named(bench, ba
     shutil.copytree(from_conftest, str(copy))
     fetch = copy / "torch" / "utils" / "data" / "_utils" / "fetch.py"
     text = fetch.read_text()
-    fetch.write_text(text.replace("data = [self.dataset[idx] for idx in possibly_batched_index]", "data = list(map(self.dataset.__getitem__, possibly_batched_index))"))
+    fetch.write_text(
+        text.replace(
+            "data = [self.dataset[idx] for idx in possibly_batched_index]",
+            "data = list(map(self.dataset.__getitem__, possibly_batched_index))",
+        )
+    )
     watched = bench.both(bare_python, bench.write(LOOP % ("", "")), path=[str(copy)])
     assert missing(watched, "sample") == ["the code to be timed is not there"]
     assert len(watched.records.of("Next")) == 11 and not watched.records.of("Sample")

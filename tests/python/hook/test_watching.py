@@ -13,7 +13,8 @@ from torch.utils.data import DataLoader
 optimizer = torch.optim.SGD([torch.Tensor([1.0])], lr=0.1)
 
 def train(workers):
-    for batch in DataLoader([1.0] * 60, batch_size=2, num_workers=workers, multiprocessing_context="spawn" if workers else None):
+    method = "spawn" if workers else None
+    for batch in DataLoader([1.0] * 60, batch_size=2, num_workers=workers, multiprocessing_context=method):
         time.sleep(0.002)
         optimizer.step()
 
@@ -41,13 +42,18 @@ def test_a_notebook_is_watched_twice_and_left_as_it_was(bench, bare_python, prog
     done = bench.alone(bare_python, program, path=[STANDIN])
     assert (done.returncode, done.stdout) == (0, "run-0\nrun-1\n"), done.stderr
     # each block ends with its report
-    assert done.stderr.count("no_workers") + done.stderr.count("insufficient") + done.stderr.count("step") >= 2, done.stderr
+    assert done.stderr.count("no_workers") + done.stderr.count("insufficient") + done.stderr.count("step") >= 2, (
+        done.stderr
+    )
     for number in "01":
         assert (bench.folder / ("run-" + number)).is_dir()
     assert not [name for name in os.listdir("/dev/shm") if name.startswith("fullbore-") and str(os.getpid()) in name]
 
 
 def test_inside_fullbore_run_it_steps_aside(bench, bare_python, package):
-    code = "import sys; sys.path.insert(0, %r); import fullbore\nwith fullbore.watching() as run: print(run)" % os.path.dirname(package)
+    code = (
+        "import sys; sys.path.insert(0, %r); import fullbore\nwith fullbore.watching() as run: print(run)"
+        % os.path.dirname(package)
+    )
     assert bench.both(bare_python, "-c", "print(1)").out == "1\n"
     assert bench.watched(bare_python, "-c", code).out == "None\n"

@@ -1,7 +1,7 @@
-"""The part of Fullbore that runs inside a watched Python process. Starting it costs an import finder; everything else is
+"""The part of Fullbore that runs inside a watched Python process. Starting it costs an import finder; the rest is
 loaded when torch is. It never raises, prints, or changes what the program can see; an error of its own ends it.
 
-Imports: start -> finder -> (loader, worker, training) -> abi, records, frames, rewrite.
+Imports: finder -> (loader, worker, training) -> (iterators, maker) -> process -> abi, records, frames, rewrite.
 """
 
 import os
@@ -41,7 +41,7 @@ def forks():
 
 
 def at_fork(function):
-    """Calls `function()` in every child of a fork, and before another observation, to forget what was of the one before."""
+    """Calls `function()` in every child of a fork and before another observation, to forget what was before."""
     _state["children"].append(function)
 
 

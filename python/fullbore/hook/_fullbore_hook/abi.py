@@ -1,5 +1,5 @@
-"""libfullbore_record.so through ctypes.PyDLL: the GIL stays held, because giving it up for each record costs 240 us when
-another Python thread is busy, and this 1 us. Opened with the first record; after close() every call does nothing.
+"""libfullbore_record.so through ctypes.PyDLL: the GIL stays held, as giving it up for each record costs 240 us when
+another Python thread is busy, this 1 us. Opened with the first record; after close() every call does nothing.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ _usage = None
 
 
 def _open():
-    """Loads the library and opens the rings, once. Any obstacle closes the hook silently: it has nowhere to write why."""
+    """Loads the library and opens the rings, once. Any obstacle closes the hook: it has nowhere to write why."""
     global _status, _library, _write, _name, _usage
     if _status != _OPENING:
         return _status == _OPEN

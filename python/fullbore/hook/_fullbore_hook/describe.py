@@ -162,7 +162,7 @@ def _collect(data, tensor, leaves, depth):
     if kind is tensor:
         leaves.append(data)
     elif depth and kind in (list, tuple, dict) or hasattr(kind, "_fields"):
-        for value in (data.values() if kind is dict else data):
+        for value in data.values() if kind is dict else data:
             if len(leaves) >= _LEAVES_COUNTED:
                 break
             _collect(value, tensor, leaves, depth - 1)

@@ -1,6 +1,6 @@
 """Tells when a module of torch has been imported, without standing in its way: the module is found, loaded and executed
-as ever. Only the class of its spec is ours until the import system marks it as complete; so no frame of ours can be in a
-traceback out of the import, and nothing remains to be seen.
+as ever. Only the class of its spec is ours until the import system marks it as complete; no frame of ours can be in a
+traceback out of the import, and nothing remains.
 """
 
 import sys

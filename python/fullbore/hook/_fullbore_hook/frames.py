@@ -43,7 +43,7 @@ def _judge(filename):
 
 
 def user_frame(frame):
-    """The nearest frame of user code from `frame` outwards, and whether library frames lay before it; or (None, ...)."""
+    """(nearest frame of user code from `frame` outwards or None, whether library frames lay before it)."""
     passed = False
     while frame is not None:
         if is_user_frame(frame):

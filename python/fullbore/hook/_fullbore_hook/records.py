@@ -1,4 +1,4 @@
-"""Packs the records of src/wire/records.h, field by field in its order. abi.open() compares the sizes with the library's."""
+"""Packs the records of src/wire/records.h, field by field in its order. abi compares the sizes with the library's."""
 
 import struct
 

@@ -6,6 +6,8 @@ tracebacks, the origin of warnings, inspect.getsource and pickling by name are w
 import ast
 import types
 
+from .patterns import matches, pattern
+
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -15,13 +17,12 @@ class Rules:
     context   (method, names): `with probe.method(*names):` around the body
     assign    (method, targets): `targets = probe.method(parameter_names, *parameters)` in front of it
     returns   method: `return x` -> `return probe.method(x)`
-    after     (method, names): `return probe.method(*names)` behind the body, reached when the context swallowed an error
+    after     (method, names): `return probe.method(*names)` behind the body, where the context swallowed an error
     around    [(signal, pattern, begin, end, names)]: `x` -> `probe.end(probe.begin(*names) or x)`
     instead   [(signal, pattern, test, call, names)]: `x` -> `probe.call(*names) if probe.test(*names) else x`
 
-    A pattern is Python source of an expression; `_` in it stands for anything, `*_` for any further arguments. Names are
-    evaluated once more than in the original, so only local variables may be named. `begin` must return None; it or `end`
-    may be None, for no call. A rule without a signal name may find nothing.
+    Patterns are those of patterns.py. Names are evaluated once more than in the original, so only local variables may
+    be named. `begin` must return None; it or `end` may be None, for no call. A rule without a signal may find nothing.
     """
 
     def __init__(self, probe, context=None, assign=None, returns=None, after=None, around=(), instead=()):
@@ -30,8 +31,8 @@ class Rules:
         self.assign = assign
         self.returns = returns
         self.after = after
-        self.around = [(signal, _pattern(text), begin, end, names) for signal, text, begin, end, names in around]
-        self.instead = [(signal, _pattern(text), test, call, names) for signal, text, test, call, names in instead]
+        self.around = [(signal, pattern(text), begin, end, names) for signal, text, begin, end, names in around]
+        self.instead = [(signal, pattern(text), test, call, names) for signal, text, test, call, names in instead]
 
 
 def instrument(module, wanted):
@@ -42,7 +43,9 @@ def instrument(module, wanted):
     """
     source = _source_of(module)
     if source is None:
-        return [], [(function.__qualname__, "the source of " + module.__name__ + " is not available") for function, _ in wanted]
+        return [], [
+            (function.__qualname__, "the source of " + module.__name__ + " is not available") for function, _ in wanted
+        ]
     tree = ast.parse(source)
     nodes, problems = [], []
     for function, rules in wanted:
@@ -174,7 +177,11 @@ def _same(left, right):
     if left is None or _shape(left) != _shape(right):
         return False
     table = "co_linetable" if hasattr(left, "co_linetable") else "co_lnotab"
-    if left.co_code != right.co_code or left.co_names != right.co_names or getattr(left, table) != getattr(right, table):
+    if (
+        left.co_code != right.co_code
+        or left.co_names != right.co_names
+        or getattr(left, table) != getattr(right, table)
+    ):
         return False
     if len(left.co_consts) != len(right.co_consts):
         return False
@@ -209,7 +216,11 @@ def _insert(function, rules, placeholder):
     body = [changer.visit(statement) for statement in function.body]
     problems += [(signal, "the code to be timed is not there") for signal in changer.unmatched()]
     docstring = []
-    if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str):
+    if (
+        isinstance(body[0], ast.Expr)
+        and isinstance(body[0].value, ast.Constant)
+        and isinstance(body[0].value.value, str)
+    ):
         docstring, body = body[:1], body[1:]
     at = body[0] if body else docstring[0]
     names = [argument.arg for argument in _arguments(function)]
@@ -274,12 +285,12 @@ class _Changer(ast.NodeTransformer):
         return node if rule is None else rule(node)
 
     def _rule_of(self, node):
-        for number, (_, pattern, begin, end, names) in enumerate(self._rules.around):
-            if _matches(pattern, node):
+        for number, (_, example, begin, end, names) in enumerate(self._rules.around):
+            if matches(example, node):
                 self._matched.add(number)
                 return lambda inner: self._surround(inner, begin, end, names)
-        for number, (_, pattern, test, call, names) in enumerate(self._rules.instead):
-            if _matches(pattern, node):
+        for number, (_, example, test, call, names) in enumerate(self._rules.instead):
+            if matches(example, node):
                 self._matched.add(len(self._rules.around) + number)
                 return lambda inner: self._replace(inner, test, call, names)
         return None
@@ -307,47 +318,3 @@ def _call(placeholder, method, arguments, at):
 
 def _names(names, at, context=None):
     return [ast.copy_location(ast.Name(id=name, ctx=context or ast.Load()), at) for name in names]
-
-
-# Patterns.
-
-
-def _pattern(text):
-    return ast.parse(text, mode="eval").body
-
-
-def _is_rest(pattern):
-    return isinstance(pattern, ast.Starred) and isinstance(pattern.value, ast.Name) and pattern.value.id == "_"
-
-
-def _matches(pattern, node):
-    if isinstance(pattern, ast.Name) and pattern.id == "_":
-        return isinstance(node, ast.expr)
-    if type(pattern) is not type(node):
-        return False
-    if isinstance(pattern, ast.Call):
-        if not _matches(pattern.func, node.func) or not _all_match(pattern.args, node.args):
-            return False
-        return any(map(_is_rest, pattern.args)) or _all_match(pattern.keywords, node.keywords)
-    for field in pattern._fields:
-        if field in ("ctx", "kind"):
-            continue
-        mine, theirs = getattr(pattern, field, None), getattr(node, field, None)
-        if isinstance(mine, ast.AST):
-            if not isinstance(theirs, ast.AST) or not _matches(mine, theirs):
-                return False
-        elif isinstance(mine, list):
-            if not _all_match(mine, theirs):
-                return False
-        elif mine != theirs:
-            return False
-    return True
-
-
-def _all_match(patterns, nodes):
-    for number, pattern in enumerate(patterns):
-        if _is_rest(pattern):
-            return True
-        if number >= len(nodes) or not _matches(pattern, nodes[number]):
-            return False
-    return len(patterns) == len(nodes)

@@ -95,7 +95,9 @@ class DataLoader:
 
     def __setattr__(self, attr, val):
         if self.__initialized and attr in ("batch_size", "sampler", "dataset"):
-            raise ValueError("{} attribute should not be set after {} is initialized".format(attr, self.__class__.__name__))
+            raise ValueError(
+                "{} attribute should not be set after {} is initialized".format(attr, self.__class__.__name__)
+            )
         super().__setattr__(attr, val)
 
     def __iter__(self) -> _BaseDataLoaderIter:

@@ -1,5 +1,6 @@
 """What a code object or a callable is to the account: the user's, a model, a stage, or nothing of interest."""
 
+import sys
 import types
 
 from . import stages
@@ -10,7 +11,9 @@ FALLBACK = 3  # carries lines when nothing of the user's is on the stack: the ne
 
 # Methods of the user's that frameworks call below a model's call (distributed wrappers do); they still carry lines.
 LOOP_METHODS = frozenset(("training_step", "compute_loss", "train_step", "training_loop", "optimizer_step"))
-_MODEL_CALLS = frozenset(("Module._wrapped_call_impl", "Module._call_impl", "Module.__call__", "_wrapped_call_impl", "_call_impl"))
+_MODEL_CALLS = frozenset(
+    ("Module._wrapped_call_impl", "Module._call_impl", "Module.__call__", "_wrapped_call_impl", "_call_impl")
+)
 _NOT_A_FALLBACK = frozenset(("torch", "torchdata", "accelerate", "threading", "tqdm"))
 
 
@@ -104,7 +107,9 @@ def of_class(kind, where):
 
 def is_module_instance(value):
     """True for a torch.nn.Module, told by its class alone."""
-    return any(base.__module__ == "torch.nn.modules.module" and base.__name__ == "Module" for base in type(value).__mro__)
+    return any(
+        base.__module__ == "torch.nn.modules.module" and base.__name__ == "Module" for base in type(value).__mro__
+    )
 
 
 def function_of(kind, name):
@@ -117,8 +122,14 @@ def function_of(kind, name):
     return None
 
 
+def _is_user_module(module):
+    """True for a module of the user's that may share its name with a library ("datasets")."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return isinstance(file, str) and is_user_file(file)
+
+
 def _info(module, qualname, where):
-    if not isinstance(module, str):
+    if not isinstance(module, str) or _is_user_module(module):
         return NOTHING
     hit = stages.classify(module, qualname, where)
     return Info(PLAIN, *hit) if hit else NOTHING

@@ -1,19 +1,17 @@
 """Times lines and callees with sys.monitoring events that are local to single code objects, for Python 3.12 and later.
 
-Code of the user gets line and call events, code of libraries that mix stages (PIL, torchvision) call events only, both
-as they are met; nothing else in the process is slowed. Unwinding has no local event: an outer code's next event ends it.
+Nothing else in the process is slowed. Unwinding has no local event: the next event of an outer code object ends it.
 """
 
-import functools
 import sys
-import types
 from threading import get_ident
 
-from . import codes, is_ours, roots, stages
+from . import codes, is_ours, stages
+from .discovery import Discovery
 from .ledger import CELL, KEY, KIND, LINE, MODEL, PLAIN, USER
 
 TOOL_NAME = "fullbore"
-MOST_CODES = {stages.LOOP: 64, stages.DATASET: 256, stages.COLLATE_FN: 64}
+_TOOLS = (4, 3, 5)  # not those that a debugger, coverage or a profiler will ask for
 MOST_BLOCKING = 4
 _LONGEST_EVENT_NS = 200_000  # more is another process's time on this core
 _LONGEST_NS = 60_000_000_000  # a window that nobody ended
@@ -41,30 +39,32 @@ class Monitoring:
         self._owner = 0
         self._reading = None
         self._limit_ns = self._deadline = 0
-        self._infos = {where: {} for where in MOST_CODES}
-        self._callables = {where: {} for where in MOST_CODES}
-        self._wanted = {where: {} for where in MOST_CODES}
-        self._armed = {where: False for where in MOST_CODES}
+        self._code = Discovery(tool)
         self._resume = {}
-        self._tensor = None
-        events = sys.monitoring.events
-        self._calls = (events.CALL | events.C_RETURN | events.C_RAISE | events.PY_START | events.PY_RETURN
-                       | events.PY_YIELD | events.PY_RESUME)
-        self._lines = self._calls | events.LINE
-        for event, callback in ((events.LINE, self._on_line), (events.CALL, self._on_call),
-                                (events.C_RETURN, self._on_c_return), (events.C_RAISE, self._on_c_return),
-                                (events.PY_START, self._on_start), (events.PY_RETURN, self._on_return),
-                                (events.PY_YIELD, self._on_yield), (events.PY_RESUME, self._on_resume)):
+        for event, callback in self._callbacks().items():
             sys.monitoring.register_callback(tool, event, callback)
+
+    def _callbacks(self):
+        events = sys.monitoring.events
+        return {
+            events.LINE: self._on_line,
+            events.CALL: self._on_call,
+            events.C_RETURN: self._on_c_return,
+            events.C_RAISE: self._on_c_return,
+            events.PY_START: self._on_start,
+            events.PY_RETURN: self._on_return,
+            events.PY_YIELD: self._on_yield,
+            events.PY_RESUME: self._on_resume,
+        }
 
     @classmethod
     def acquire(cls, clock):
         """(tracer, "") or (None, why)."""
-        for tool in (4, 3, 0, 1, 2, 5):
+        for tool in _TOOLS:
             if sys.monitoring.get_tool(tool) is None:
                 sys.monitoring.use_tool_id(tool, TOOL_NAME)
                 return cls(tool, clock), ""
-        return None, "all six sys.monitoring tool ids are taken"
+        return None, "the sys.monitoring tool ids 3, 4 and 5 are taken"
 
     def taken(self):
         return ""
@@ -74,15 +74,12 @@ class Monitoring:
     def adopt(self, functions, ledger, lines):
         """Treats functions as the user's (`lines`), or as a library's, whatever their file says."""
         for function in functions:
-            if lines:
-                self._want(function.__code__, self._lines, ledger.where, codes.Info(USER))
-            else:
-                self._want(function.__code__, self._calls, ledger.where, codes.NOTHING)
+            self._code.follow(function.__code__, ledger.where, lines)
 
     def prepare(self, ledger, functions):
         """Functions from which the discovery starts."""
         for function in functions:
-            self._discover(function, ledger.where)
+            self._code.discover(function, ledger.where)
 
     def begin(self, ledger, base_frames, limit_ns, deadline_ns):
         """Follows this thread's events into `ledger`. `base_frames` are running already, outermost first."""
@@ -97,17 +94,12 @@ class Monitoring:
         self._limit_ns = limit_ns
         self._deadline = start + _LONGEST_NS
         self._owner = get_ident()
-        wanted = self._wanted[where]
         for frame in base_frames:
             code = frame.f_code
-            if code not in wanted:
-                self._want(code, self._lines, where, codes.Info(USER))
+            self._code.follow(code, where, lines=True)
             ledger.enter_user(code, code, frame.f_lineno)
         ledger.floor(base_frames)
-        if not self._armed[where]:
-            self._armed[where] = True
-            for code in list(wanted):
-                self._set(code)
+        self._code.arm(where)
         self.ledger = self._window = ledger
         ledger.last = self._clock()
         self.cost_ns = ledger.last - start
@@ -128,135 +120,29 @@ class Monitoring:
 
     def release(self, where):
         """No window of this kind for a while: takes the events off the code."""
-        if self._armed[where]:
-            self._armed[where] = False
-            for code in list(self._wanted[where]):
-                self._set(code)
+        self._code.disarm(where)
 
     def forget(self):
         """In a forked child: whatever the parent had armed ends here."""
         self.ledger = self._window = None
-        for where in MOST_CODES:
+        for where in (stages.LOOP, stages.DATASET, stages.COLLATE_FN):
             self.release(where)
 
     def close(self):
         """Gives everything back to the interpreter."""
         self.forget()
-        events = sys.monitoring.events
-        for event in (events.LINE, events.CALL, events.C_RETURN, events.C_RAISE, events.PY_START, events.PY_RETURN,
-                      events.PY_YIELD, events.PY_RESUME):
+        for event in self._callbacks():
             sys.monitoring.register_callback(self._tool, event, None)
         sys.monitoring.free_tool_id(self._tool)
-
-    # -- which code ---------------------------------------------------------------------------------------------
-
-    def _set(self, code):
-        events = 0
-        for where, wanted in self._wanted.items():
-            if self._armed[where]:
-                events |= wanted.get(code, 0)
-        sys.monitoring.set_local_events(self._tool, code, events)
-
-    def _want(self, code, events, where, info):
-        """Adds a code object, and the lambdas, generators and inner functions that are written inside it."""
-        self._infos[where][code] = info
-        wanted = self._wanted[where]
-        if code in wanted or len(wanted) >= MOST_CODES[where]:
-            return
-        wanted[code] = events
-        if self._armed[where]:
-            self._set(code)
-        if info.kind != USER or code.co_name == "<module>":
-            return
-        for inner in code.co_consts:
-            if isinstance(inner, types.CodeType):
-                self._want(inner, events, where, info)
-
-    def _discover(self, function, where):
-        """Info of a Python function; if its lines or calls are of interest they are followed from now on."""
-        code = function.__code__
-        info = self._infos[where].get(code)
-        if info is not None:
-            return info
-        module = function.__module__ or ""
-        info = codes.of_code(code, module, function.__qualname__, where)
-        if info.kind in (USER, codes.FALLBACK):
-            self._want(code, self._lines, where, info)
-        elif where != stages.LOOP and stages.is_descended(module):
-            self._want(code, self._calls, where, info)
-        else:
-            self._infos[where][code] = info
-        if info.kind == USER:
-            for generator in roots.generators(function):
-                self._discover(generator, where)
-        return info
-
-    def _callable(self, target, first):
-        """Info of what is about to be called; finds new code on the way. Never runs or hashes the user's objects."""
-        where = self.ledger.where
-        kind = type(target)
-        while kind is functools.partial or kind is types.MethodType:
-            target = target.func if kind is functools.partial else target.__func__
-            kind = type(target)
-        if kind is types.FunctionType:
-            return self._infos[where].get(target.__code__) or self._learn(self._discover, target, where)
-        if kind is types.BuiltinFunctionType:
-            owner = target.__self__
-            keep = owner if issubclass(type(owner), type) else type(owner)
-            key = (target.__module__, target.__name__, id(keep))
-        elif kind in _C_METHODS or issubclass(kind, type):
-            if self._reads_tensor(target, first):
-                return _TENSOR_READ if where == stages.LOOP else codes.NOTHING
-            keep, key = target, id(target)
-        else:
-            keep, key = kind, id(kind)
-        known = self._callables[where].get(key)
-        if known is None:
-            # `keep` stays alive, or its id might be another's one day
-            known = self._callables[where][key] = (self._learn(self._describe, target, where), keep)
-        return known[0]
 
     def _learn(self, describe, target, where):
         """What was not met before takes long, the first time, and none of it is the user's."""
         ledger = self.ledger
         now = self._clock()
         ledger.charge(now)
-        if len(self._callables[where]) > 8192:
-            self._callables[where].clear()
         info = describe(target, where)
         self._done(ledger, now)
         return info
-
-    def _describe(self, target, where):
-        kind = type(target)
-        if kind is types.BuiltinFunctionType:
-            return codes.of_builtin(target, where)
-        if kind in _C_METHODS:
-            return codes.of_method(target.__objclass__, target.__name__, where)
-        if issubclass(kind, type):
-            info = codes.of_class(target, where)
-            function = codes.function_of(target, "__init__")
-        elif codes.is_module_instance(target):
-            if where == stages.LOOP:
-                return codes.Info(MODEL, stages.MODEL, "torch.nn.Module")
-            info = codes.NOTHING
-            function = codes.function_of(kind, "forward")
-        else:
-            info = codes.NOTHING
-            function = codes.function_of(kind, "__call__")
-        if function is not None:
-            found = self._discover(function, where)
-            inherited = codes.of_class(kind, where) if not issubclass(kind, type) else info
-            return inherited if inherited.stage is not None else found
-        return info if issubclass(kind, type) else codes.of_class(kind, where)
-
-    def _reads_tensor(self, target, first):
-        """float(), int() and bool() of a tensor wait for its value."""
-        if target is not float and target is not int and target is not bool:
-            return False
-        if self._tensor is None:
-            self._tensor = getattr(sys.modules.get("torch"), "Tensor", None)
-        return self._tensor is not None and issubclass(type(first), self._tensor)
 
     # -- events -------------------------------------------------------------------------------------------------
 
@@ -302,7 +188,7 @@ class Monitoring:
         self.release(ledger.where)
 
     def _enter(self, ledger, code, number):
-        info = self._infos[ledger.where].get(code) or codes.NOTHING
+        info = self._code.infos[ledger.where].get(code) or codes.NOTHING
         if info.kind == USER and ledger.in_model() and code.co_name not in codes.LOOP_METHODS:
             ledger.enter_plain(code)
         elif info.kind == USER or (info.kind == codes.FALLBACK and not (ledger.stack and ledger.stack[-1][LINE])):
@@ -329,7 +215,7 @@ class Monitoring:
         if ledger is None or get_ident() != self._owner:
             return
         try:
-            info = self._callable(target, first)
+            info = self._code.of_callable(target, first, ledger.where, self._learn)
             if info.stage is None and ledger.stack and ledger.stack[-1][KEY] is code:
                 self._skip(ledger)
                 return
@@ -416,6 +302,3 @@ class Monitoring:
         self._reading = None
         self.blocking.append((begin, now, name, line.file, line.number))
 
-
-_C_METHODS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType, types.MethodWrapperType)
-_TENSOR_READ = codes.Info(0, stages.BLOCKING, "torch.Tensor.item")

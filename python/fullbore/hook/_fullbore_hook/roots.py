@@ -1,4 +1,5 @@
-"""Where the discovery of the user's code starts: the functions of a dataset or collate object, found without calling it."""
+"""Where the discovery of the user's code starts: functions of datasets, collate objects and framework loops, found by
+looking into instance and class dictionaries, so that nothing of the user's is called."""
 
 import functools
 import types

@@ -17,72 +17,159 @@ _WHOLE = frozenset((TOKENISE, COLLATE, PAUSE, WAIT, COPY, BLOCKING))
 
 _DATA_TABLE = (
     # containers and shared base classes: what they call has the stage, and the better name
-    (UNSPECIFIED, " ".join("torchvision.transforms.*" + name for name in (
-        "Compose* Lambda* RandomApply* RandomOrder* RandomChoice* Transform.forward Transform.__call__").split())),
-    (UNSPECIFIED, "albumentations.core.* monai.transforms.compose.* monai.transforms.transform.* kornia.augmentation.*base*"),
+    (
+        UNSPECIFIED,
+        """
+        torchvision.transforms.*Compose* torchvision.transforms.*Lambda*
+        torchvision.transforms.*RandomApply* torchvision.transforms.*RandomOrder*
+        torchvision.transforms.*RandomChoice* torchvision.transforms.*Transform.forward
+        torchvision.transforms.*Transform.__call__ albumentations.core.* monai.transforms.compose.*
+        monai.transforms.transform.* kornia.augmentation.*base*
+        """,
+    ),
     # opening: names to handles, and the headers that come with them
-    (OPEN, "_io.open _io.open_code builtins.open io.open posix.open os.open os.fdopen pathlib.Path.open pathlib._local.Path.open"),
-    (OPEN, "posix.stat posix.lstat posix.scandir posix.listdir posix.access genericpath.* posixpath.exists"),
-    (OPEN, "PIL.Image.open imageio.*.imopen tarfile.TarFile.open tarfile.open tarfile.TarFile.__init__"),
-    (OPEN, "zipfile.ZipFile.__init__ zipfile.ZipFile.open zipfile.*.ZipFile.open zipfile.*.ZipFile.__init__"),
-    (OPEN, "h5py.*.File.__init__ zarr.*.open* lmdb.open lmdb.Environment lmdb.cpython.Environment pyarrow.*.memory_map"),
+    (
+        OPEN,
+        """
+        _io.open _io.open_code builtins.open io.open posix.open os.open os.fdopen pathlib.Path.open
+        pathlib._local.Path.open posix.stat posix.lstat posix.scandir posix.listdir posix.access
+        genericpath.* posixpath.exists PIL.Image.open imageio.*.imopen tarfile.TarFile.open tarfile.open
+        tarfile.TarFile.__init__ zipfile.ZipFile.__init__ zipfile.ZipFile.open zipfile.*.ZipFile.open
+        zipfile.*.ZipFile.__init__ h5py.*.File.__init__ zarr.*.open* lmdb.open lmdb.Environment
+        lmdb.cpython.Environment pyarrow.*.memory_map
+        """,
+    ),
     # reading: bytes from a file, an archive, a table, a socket
-    (READ, "_io.*.read _io.*.read1 _io.*.readinto _io.*.readline _io.*.readlines _io.*.readall _io.*.peek"),
-    (READ, "posix.read posix.pread posix.preadv mmap.mmap mmap.mmap.* pathlib.*read_bytes pathlib.*read_text"),
-    (READ, "time.sleep socket.* _socket.* ssl.* _ssl.* select.* http.client.* urllib.* urllib3.* requests.* httpx.* aiohttp.*"),
-    (READ, "boto3.* botocore.* s3fs.* fsspec.* gcsfs.* google.cloud.storage.* smart_open.* azure.storage.*"),
-    (READ, "numpy.load numpy.fromfile numpy.memmap* numpy.loadtxt numpy.genfromtxt numpy.*.load numpy.*.loadtxt numpy.*.genfromtxt"),
-    (READ, "numpy.lib.*NpzFile.* numpy.lib.*read_array numpy.*.memmap.*"),
-    (READ, "pickle.load pickle.loads _pickle.load _pickle.loads pickle.Unpickler.* json.load json.loads torch.load torch.serialization.load"),
-    (READ, "pandas.read_* pandas.io.* pyarrow.* h5py.* zarr.* lmdb.* tarfile.* zipfile.* netCDF4.* xarray.* datasets.*"),
-    (READ, "safetensors.* scipy.io.* numcodecs.* blosc*.* sqlite3.* _sqlite3.* gzip.* bz2.* lzma.* zlib.decompress* polars.read_* polars.scan_*"),
-    (READ, "nibabel.*.load nibabel.*get_fdata nibabel.*.__array__ pydicom.*.dcmread SimpleITK.*ReadImage rasterio.*"),
+    (
+        READ,
+        """
+        _io.*.read _io.*.read1 _io.*.readinto _io.*.readline _io.*.readlines _io.*.readall _io.*.peek
+        posix.read posix.pread posix.preadv mmap.mmap mmap.mmap.* pathlib.*read_bytes pathlib.*read_text
+        time.sleep socket.* _socket.* ssl.* _ssl.* select.* http.client.* urllib.* urllib3.* requests.*
+        httpx.* aiohttp.* boto3.* botocore.* s3fs.* fsspec.* gcsfs.* google.cloud.storage.* smart_open.*
+        azure.storage.* numpy.load numpy.fromfile numpy.memmap* numpy.loadtxt numpy.genfromtxt numpy.*.load
+        numpy.*.loadtxt numpy.*.genfromtxt numpy.lib.*NpzFile.* numpy.lib.*read_array numpy.*.memmap.*
+        pickle.load pickle.loads _pickle.load _pickle.loads pickle.Unpickler.* json.load json.loads
+        torch.load torch.serialization.load pandas.read_* pandas.io.* pyarrow.* h5py.* zarr.* lmdb.*
+        tarfile.* zipfile.* netCDF4.* xarray.* datasets.* safetensors.* scipy.io.* numcodecs.* blosc*.*
+        sqlite3.* _sqlite3.* gzip.* bz2.* lzma.* zlib.decompress* polars.read_* polars.scan_* nibabel.*.load
+        nibabel.*get_fdata nibabel.*.__array__ pydicom.*.dcmread SimpleITK.*ReadImage rasterio.*
+        """,
+    ),
     # decoding
-    (DECODE, "PIL.ImageFile.ImageFile.load PIL.*ImageFile.load* PIL.*ImagePlugin.*.load* PIL.*decode* PIL.Image.frombytes ImagingDecoder.*"),
-    (DECODE, "torchvision.io.* torchvision.image.* torch.ops.image.decode* cv2.imread cv2.imdecode cv2.VideoCapture*"),
-    (DECODE, "turbojpeg.*.decode* simplejpeg.decode* simplejpeg.*.decode* jpeg4py.* accimage.* pyvips.* nvidia.nvimgcodec.*"),
-    (DECODE, "imageio.*imread imageio.*.read imageio.*get_data imageio.core.* skimage.io.* tifffile.* imagecodecs.*"),
-    (DECODE, "av.* decord.* torchcodec.* ffmpeg.* moviepy.* eva_decord.* pyspng.* rawpy.*"),
-    (DECODE, "torchaudio.load torchaudio.*.load torchaudio.io.* librosa.load librosa.core.audio.load librosa.*.load soundfile.read soundfile.SoundFile.read* soundfile._*"),
-    (DECODE, "audioread.* soxr.* pydub.*.from_file scipy.io.wavfile.read"),
+    (
+        DECODE,
+        """
+        PIL.ImageFile.ImageFile.load PIL.*ImageFile.load* PIL.*ImagePlugin.*.load* PIL.*decode*
+        PIL.Image.frombytes ImagingDecoder.* torchvision.io.* torchvision.image.* torch.ops.image.decode*
+        cv2.imread cv2.imdecode cv2.VideoCapture* turbojpeg.*.decode* simplejpeg.decode*
+        simplejpeg.*.decode* jpeg4py.* accimage.* pyvips.* nvidia.nvimgcodec.* imageio.*imread
+        imageio.*.read imageio.*get_data imageio.core.* skimage.io.* tifffile.* imagecodecs.* av.* decord.*
+        torchcodec.* ffmpeg.* moviepy.* eva_decord.* pyspng.* rawpy.* torchaudio.load torchaudio.*.load
+        torchaudio.io.* librosa.load librosa.core.audio.load librosa.*.load soundfile.read
+        soundfile.SoundFile.read* soundfile._* audioread.* soxr.* pydub.*.from_file scipy.io.wavfile.read
+        """,
+    ),
     # to arrays and tensors, and between formats
-    (CONVERT, "torchvision.transforms.*.ToTensor* torchvision.transforms.*.PILToTensor* torchvision.transforms.*.ToImage*"),
-    (CONVERT, "torchvision.transforms.*.ToDtype* torchvision.transforms.*.ConvertImageDtype* torchvision.transforms.*.ToPILImage*"),
-    (CONVERT, "torchvision.transforms.*.to_tensor torchvision.transforms.*.pil_to_tensor torchvision.transforms.*.to_image*"),
-    (CONVERT, "torchvision.transforms.*.to_dtype* torchvision.transforms.*.to_pil_image torchvision.transforms.*convert_image_dtype"),
-    (CONVERT, "albumentations.pytorch.* timm.data.transforms.ToNumpy* timm.data.transforms.ToTensor* monai.transforms.*.ToTensor* monai.transforms.*.EnsureType*"),
-    (CONVERT, "kornia.utils.*to_tensor kornia.*image_to_tensor"),
-    (CONVERT, "PIL.Image.Image.convert PIL.Image.Image.tobytes PIL.Image.Image.__array_interface__ PIL.Image.fromarray PIL.Image.Image.getdata PIL.Image.frombuffer"),
-    (CONVERT, "torch.from_numpy torch.*.from_numpy torch.tensor torch.as_tensor torch.frombuffer torch.stack torch.cat torch.Tensor torch.*Tensor.float torch.*Tensor.to"),
-    (CONVERT, "torch._C.*.from_numpy torch._C.*.stack torch._C.*.tensor torch._C.*.as_tensor torch.*Tensor.div torch.*Tensor.div_ torch.*Tensor.contiguous torch.*Tensor.permute torch.*Tensor.half torch.*Tensor.long"),
-    (CONVERT, "numpy.array numpy.asarray numpy.ascontiguousarray numpy.stack numpy.*.stack numpy.frombuffer numpy.ndarray.astype numpy.ndarray.copy numpy.concatenate numpy.*.ascontiguousarray"),
+    (
+        CONVERT,
+        """
+        torchvision.transforms.*.ToTensor* torchvision.transforms.*.PILToTensor*
+        torchvision.transforms.*.ToImage* torchvision.transforms.*.ToDtype*
+        torchvision.transforms.*.ConvertImageDtype* torchvision.transforms.*.ToPILImage*
+        torchvision.transforms.*.to_tensor torchvision.transforms.*.pil_to_tensor
+        torchvision.transforms.*.to_image* torchvision.transforms.*.to_dtype*
+        torchvision.transforms.*.to_pil_image torchvision.transforms.*convert_image_dtype
+        albumentations.pytorch.* timm.data.transforms.ToNumpy* timm.data.transforms.ToTensor*
+        monai.transforms.*.ToTensor* monai.transforms.*.EnsureType* kornia.utils.*to_tensor
+        kornia.*image_to_tensor PIL.Image.Image.convert PIL.Image.Image.tobytes
+        PIL.Image.Image.__array_interface__ PIL.Image.fromarray PIL.Image.Image.getdata PIL.Image.frombuffer
+        torch.from_numpy torch.*.from_numpy torch.tensor torch.as_tensor torch.frombuffer torch.stack
+        torch.cat torch.Tensor torch.*Tensor.float torch.*Tensor.to torch._C.*.from_numpy torch._C.*.stack
+        torch._C.*.tensor torch._C.*.as_tensor torch.*Tensor.div torch.*Tensor.div_ torch.*Tensor.contiguous
+        torch.*Tensor.permute torch.*Tensor.half torch.*Tensor.long numpy.array numpy.asarray
+        numpy.ascontiguousarray numpy.stack numpy.*.stack numpy.frombuffer numpy.ndarray.astype
+        numpy.ndarray.copy numpy.concatenate numpy.*.ascontiguousarray
+        """,
+    ),
     # augmentation
-    (AUGMENT, "PIL.ImageOps.* PIL.ImageEnhance.* PIL.ImageFilter.* PIL.ImageChops.*"),
-    (AUGMENT, " ".join("PIL.Image.Image." + name for name in (
-        "resize crop transpose rotate transform filter thumbnail reduce point paste split quantize effect_spread").split())),
-    (AUGMENT, "PIL.Image.blend PIL.Image.composite PIL.Image.merge PIL.Image.Image.getbands"),
-    (AUGMENT, "torchvision.transforms.* timm.data.* albumentations.* albucore.* kornia.* imgaug.* monai.transforms.* torchio.* audiomentations.* torch_audiomentations.* torchaudio.transforms.* torchaudio.functional.*"),
-    (AUGMENT, "torch.nn.functional.interpolate torch._C._nn.upsample* skimage.* scipy.ndimage.* scipy.signal.* librosa.*"),
-    (AUGMENT, "cv2.*"),
+    (
+        AUGMENT,
+        """
+        PIL.ImageOps.* PIL.ImageEnhance.* PIL.ImageFilter.* PIL.ImageChops.* PIL.Image.Image.resize
+        PIL.Image.Image.crop PIL.Image.Image.transpose PIL.Image.Image.rotate PIL.Image.Image.transform
+        PIL.Image.Image.filter PIL.Image.Image.thumbnail PIL.Image.Image.reduce PIL.Image.Image.point
+        PIL.Image.Image.paste PIL.Image.Image.split PIL.Image.Image.quantize PIL.Image.Image.effect_spread
+        PIL.Image.blend PIL.Image.composite PIL.Image.merge PIL.Image.Image.getbands
+        torchvision.transforms.* timm.data.* albumentations.* albucore.* kornia.* imgaug.*
+        monai.transforms.* torchio.* audiomentations.* torch_audiomentations.* torchaudio.transforms.*
+        torchaudio.functional.* torch.nn.functional.interpolate torch._C._nn.upsample* skimage.*
+        scipy.ndimage.* scipy.signal.* librosa.* cv2.*
+        """,
+    ),
     # text
-    (TOKENISE, "tokenizers.* builtins.Tokenizer.* transformers.*okeniz* transformers.*BatchEncoding* sentencepiece.* tiktoken.* nltk.* spacy.* torchtext.* youtokentome.* subword_nmt.*"),
-    (COLLATE, "torch.utils.data._utils.collate.* transformers.data.data_collator.* torch_geometric.*.collate* torch_geometric.data.batch.* torch.nn.utils.rnn.pad_sequence"),
+    (
+        TOKENISE,
+        """
+        tokenizers.* builtins.Tokenizer.* transformers.*okeniz* transformers.*BatchEncoding* sentencepiece.*
+        tiktoken.* nltk.* spacy.* torchtext.* youtokentome.* subword_nmt.*
+        """,
+    ),
+    (
+        COLLATE,
+        """
+        torch.utils.data._utils.collate.* transformers.data.data_collator.* torch_geometric.*.collate*
+        torch_geometric.data.batch.* torch.nn.utils.rnn.pad_sequence
+        """,
+    ),
 )
 
 _LOOP_TABLE = (
     # decorators: what they wrap has the stage
-    (UNSPECIFIED, "torch._compile.* torch._dynamo.* torch.utils._contextlib.* torch.overrides.* torch.optim.*wrapper torch.optim.*_use_grad"),
-    (BLOCKING, " ".join("torch.*Tensor." + name for name in (
-        "item cpu numpy tolist nonzero __float__ __int__ __bool__ __index__ __array__ is_nonzero __contains__ equal").split())),
-    (BLOCKING, "torch.Tensor.__repr__ torch._tensor_str.* torch.*.nonzero torch.*.allclose torch.*.equal torch.*.masked_select torch.*.unique"),
-    (BLOCKING, "torch.*synchronize torch.cuda.*Event.elapsed_time numpy.asarray numpy.array"),
-    (COPY, "torch.*Tensor.to torch.*Tensor.cuda torch.*Tensor.pin_memory torch.*Tensor.copy_ torch.*Tensor.xpu"),
-    (COPY, "accelerate.utils.operations.send_to_device transformers.*BatchEncoding.to transformers.trainer.Trainer._prepare_input*"),
-    (COPY, "lightning*.move_data_to_device *.transfer_batch_to_device *.batch_to_device"),
-    (PAUSE, "time.sleep torch.save torch.serialization.save torch.serialization._save safetensors.* *.save_pretrained *.save_checkpoint *.save_state pickle.dump _pickle.dump"),
-    (PAUSE, "builtins.print logging.* wandb.* mlflow.* tensorboard.* torch.utils.tensorboard.* tensorboardX.* comet_ml.* neptune.* loguru.*"),
-    (PAUSE, "_io.*.write _io.*.flush posix.write posix.fsync posix.replace shutil.* matplotlib.* gc.collect json.dump"),
-    (MODEL, "torch.* transformers.models.* accelerate.accelerator.Accelerator.backward timm.models.* timm.optim.* torchvision.models.* apex.* deepspeed.* xformers.* flash_attn.*"),
+    (
+        UNSPECIFIED,
+        """
+        torch._compile.* torch._dynamo.* torch.utils._contextlib.* torch.overrides.* torch.optim.*wrapper
+        torch.optim.*_use_grad
+        """,
+    ),
+    (
+        BLOCKING,
+        """
+        torch.*Tensor.item torch.*Tensor.cpu torch.*Tensor.numpy torch.*Tensor.tolist torch.*Tensor.nonzero
+        torch.*Tensor.__float__ torch.*Tensor.__int__ torch.*Tensor.__bool__ torch.*Tensor.__index__
+        torch.*Tensor.__array__ torch.*Tensor.is_nonzero torch.*Tensor.__contains__ torch.*Tensor.equal
+        torch.Tensor.__repr__ torch._tensor_str.* torch.*.nonzero torch.*.allclose torch.*.equal
+        torch.*.masked_select torch.*.unique torch.*synchronize torch.cuda.*Event.elapsed_time numpy.asarray
+        numpy.array
+        """,
+    ),
+    (
+        COPY,
+        """
+        torch.*Tensor.to torch.*Tensor.cuda torch.*Tensor.pin_memory torch.*Tensor.copy_ torch.*Tensor.xpu
+        accelerate.utils.operations.send_to_device transformers.*BatchEncoding.to
+        transformers.trainer.Trainer._prepare_input* lightning*.move_data_to_device
+        *.transfer_batch_to_device *.batch_to_device
+        """,
+    ),
+    (
+        PAUSE,
+        """
+        time.sleep torch.save torch.serialization.save torch.serialization._save safetensors.*
+        *.save_pretrained *.save_checkpoint *.save_state pickle.dump _pickle.dump builtins.print logging.*
+        wandb.* mlflow.* tensorboard.* torch.utils.tensorboard.* tensorboardX.* comet_ml.* neptune.*
+        loguru.* _io.*.write _io.*.flush posix.write posix.fsync posix.replace shutil.* matplotlib.*
+        gc.collect json.dump
+        """,
+    ),
+    (
+        MODEL,
+        """
+        torch.* transformers.models.* accelerate.accelerator.Accelerator.backward timm.models.* timm.optim.*
+        torchvision.models.* apex.* deepspeed.* xformers.* flash_attn.*
+        """,
+    ),
 )
 
 
@@ -134,7 +221,7 @@ _DROPPED_ENDS = (".forward", ".__call__", ".__init__", ".__new__", ".transform",
 
 
 def readable(module, qualname):
-    """The name under which a person knows the callee: "PIL.Image.Image.convert", "open", "torchvision.transforms.Resize"."""
+    """The name a person knows the callee by: "PIL.Image.Image.convert", "open", "torchvision.transforms.Resize"."""
     qualname = qualname.replace(".<locals>", "")
     if module in ("_io", "io") and qualname == "open":
         return "open"

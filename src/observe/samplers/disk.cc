@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "observe/samplers/block_devices.h"
 #include "observe/samplers/kernel_text.h"
@@ -69,31 +71,39 @@ bool DiskSampler::is_physical(std::string_view device) {
 }
 
 void DiskSampler::report_mounts(Readings& out) {
+  std::map<std::pair<std::string, std::string>, int> paths;  // by metric and label: two mounts may share options
   disks_.clear();
   for (const DataMount& data : data_.mounts()) {
-    const double paths = data.paths;
-    out.gauge("mount.type", data.mount.type, "paths", paths);
-    out.gauge("mount.options", data.mount.options, "paths", paths);
-    out.gauge("mount.point", data.mount.point, "paths", paths);
+    paths[{"mount.type", data.mount.type}] += data.paths;
+    paths[{"mount.options", data.mount.options}] += data.paths;
+    paths[{"mount.point", data.mount.point}] += data.paths;
     if (data.disks.empty()) {
       out.missing("disk", "data lies on " + data.mount.type + " (" + data.mount.source + " at " + data.mount.point +
                               "), which has no block device here");
       continue;
     }
-    out.gauge("mount.device", data.disks.front(), "paths", paths);
+    paths[{"mount.device", data.disks.front()}] += data.paths;
     for (const std::string& disk : data.disks) {
-      if (std::ranges::count(disks_, disk) > 0) continue;
-      disks_.push_back(disk);
-      const auto rotational = files_.read("/sys/class/block/" + disk + "/queue/rotational");
-      const auto value = rotational ? number(trimmed(*rotational)) : std::nullopt;
-      if (value) out.gauge("disk.rotational", disk, "bool", static_cast<double>(*value));
+      if (std::ranges::count(disks_, disk) == 0) disks_.push_back(disk);
     }
   }
+  for (const auto& [key, count] : paths) out.gauge(key.first, key.second, "paths", count);
   if (!data_.why().empty()) out.missing("mount", data_.why());
 }
 
+void DiskSampler::report_rotational(Readings& out) {
+  for (const std::string& disk : disks_) {
+    const auto text = files_.read("/sys/class/block/" + disk + "/queue/rotational");
+    const auto value = text ? number(trimmed(*text)) : std::nullopt;
+    if (value) out.gauge("disk.rotational", disk, "bool", static_cast<double>(*value));
+  }
+}
+
 void DiskSampler::sample(const ProcessTree& tree, std::int64_t, Readings& out) {
-  if (data_.update(tree.data_paths, tree.root_pid)) report_mounts(out);
+  if (data_.update(tree.data_paths, tree.root_pid)) {
+    report_mounts(out);
+    report_rotational(out);
+  }
   const auto text = files_.read("/proc/diskstats");
   if (!text) return out.missing("disk", text.error().message());
   Columns host{};

@@ -19,6 +19,7 @@ class DiskSampler final : public Sampler {
 
  private:
   void report_mounts(Readings& out);
+  void report_rotational(Readings& out);
   bool is_physical(std::string_view device);
 
   const base::FileReader& files_;

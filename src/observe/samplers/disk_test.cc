@@ -22,7 +22,8 @@ constexpr const char* kMountinfo =
     "27 1 254:1 / / rw,relatime - ext4 /dev/vda1 rw\n"
     "28 27 0:40 / /nfs ro,relatime - nfs4 server:/export rw,vers=4.2\n"
     "29 27 0:45 / /pool rw - btrfs /dev/mapper/pool rw\n"
-    "30 27 254:16 / /fast rw,noatime - xfs /dev/vdb rw\n";
+    "30 27 254:16 / /fast rw,noatime - xfs /dev/vdb rw\n"
+    "31 27 0:46 / /shared rw,relatime - tmpfs none rw\n";
 
 base::InMemoryFiles machine(std::map<std::string, std::string> more_links = {}) {
   std::map<std::string, std::string> links = {{"/sys/dev/block/254:1", "../../devices/virtio1/block/vda/vda1"},
@@ -69,6 +70,19 @@ TEST(DiskTest, TheHostIsTheSumOfItsPhysicalDisks) {
   EXPECT_THAT(out.value("disk.reads", "host"), Optional(1010.0));
   EXPECT_THAT(out.value("disk.read_bytes", "host"), Optional(4080 * 512.0));
   EXPECT_FALSE(out.value("disk.reads", "vda"));
+}
+
+TEST(DiskTest, PathsOfMountsThatShareALabelAreAddedUp) {
+  const auto files = machine();
+  RecordedReadings out;
+  DiskSampler sampler(files);
+  sampler.sample(tree({"/a", "/b", "/fast/c", "/pool/d"}), 0, out);
+  EXPECT_THAT(out.value("mount.type", "ext4"), Optional(2.0));
+  EXPECT_THAT(out.value("mount.options", "rw"), Optional(1.0));
+  EXPECT_THAT(out.value("mount.options", "rw,relatime"), Optional(2.0));
+  EXPECT_THAT(out.value("mount.options", "rw,noatime"), Optional(1.0));
+  sampler.sample(tree({"/a", "/b", "/fast/c", "/pool/d", "/shared/e"}), 1, out);
+  EXPECT_THAT(out.value("mount.options", "rw,relatime"), Optional(3.0));
 }
 
 TEST(DiskTest, AFileSystemWithoutADeviceIsNamed) {

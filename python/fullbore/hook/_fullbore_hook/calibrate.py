@@ -4,7 +4,7 @@ Without it code of many short lines or calls would look several times slower, ne
 """
 
 from . import stages
-from .ledger import Ledger
+from .ledger import NS, Ledger
 
 _ROUNDS = 3
 _REPEATS = 40
@@ -33,8 +33,9 @@ def _added_ns(tracer, ledger, clock, function):
         tracer.begin(ledger, (), _NEVER, _NEVER)
         function(_REPEATS)
         tracer.end()
-        charged.append(ledger.window_ns())
+        charged.append(ledger.window_ns() + ledger.nowhere[NS])
         ledger.discard()
+        ledger.nowhere[NS] = 0
     return max(0, min(charged) - min(plain))
 
 

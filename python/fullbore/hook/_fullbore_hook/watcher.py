@@ -48,6 +48,7 @@ class Watcher:
         self._emitted = set()
         self._loader = 0
         self._due = False
+        self._news = False         # something was traced since the last flush
         self._loop_thread = 0
         self._next_depth = 0
         self._iteration = 0        # when the present iteration began
@@ -127,6 +128,7 @@ class Watcher:
                 self.budgets[stages.LOOP].stop_burst()
             else:
                 ledger.windows += 1
+                self._news = True
                 if self._wait_line is not None:
                     ledger.add(self._wait_line, stages.WAIT, "next", self._waited_ns)
                 for begin, end, name, file, line in self.tracer.blocking:
@@ -197,6 +199,7 @@ class Watcher:
         if self._call_traced:
             cost = self.tracer.end()
             self.ledgers[where].windows += 1
+            self._news = True
             if self.tracer.expired:
                 budget.stop_burst()
                 if self._forgiven < MOST_FORGIVEN:
@@ -214,6 +217,8 @@ class Watcher:
         self._loader = loader
         if force and get_ident() == self._loop_thread:
             self._drop_iteration()
+        if not self._news:
+            return
         now = self._clock()
         self._due = self._due or force or now - self._flushed >= FLUSH_NS
         for where in (stages.LOOP, stages.DATASET, stages.COLLATE_FN):
@@ -221,6 +226,7 @@ class Watcher:
                 self._emit(where, self._due)
         if self._due:
             self._flushed = now
+            self._news = False
         # the iteration under way is handed on whole, when it ends
         self._due = self._due and self._in_loop
 

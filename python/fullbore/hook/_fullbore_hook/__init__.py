@@ -98,6 +98,9 @@ def stop():
     abi = sys.modules.get(__name__ + ".abi")
     if abi is not None:
         abi.close()
+    profile = sys.modules.get(__name__ + ".profile")
+    if profile is not None:
+        profile.stop()
     finder = sys.modules.get(__name__ + ".finder")
     if finder is not None:
         fix = sys.modules.get(__name__ + ".fix")

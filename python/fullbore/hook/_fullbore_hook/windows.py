@@ -128,7 +128,7 @@ class Windows:
     def _on_call(self, frame, event, arg):
         ledger = self.ledger
         if ledger is None:
-            return None
+            return self._disarm()
         try:
             info = self._infos[ledger.where].get(frame.f_code) or self._learn(codes.of_frame, frame, frame.f_code)
             self._skip(ledger)
@@ -156,6 +156,8 @@ class Windows:
     def _on_event(self, frame, event, arg):
         ledger = self.ledger
         if ledger is None:
+            # ended by another thread
+            self._disarm()
             return
         try:
             stack = ledger.stack

@@ -16,6 +16,8 @@ LOOP_GRACE_NS = 200_000_000
 LOOP_SHARE, LOOP_CAP_NS = 0.002, 8_000
 OWN_SAMPLE_SHARE, OWN_SAMPLE_CAP_NS = 0.01, 2_500
 WORKER_SHARE, WORKER_CAP_NS = 0.01, 10_000_000
+# What the first windows may cost above that, once per process: a verdict has to have lines after 20 iterations.
+OPENING_NS = {stages.LOOP: 10_000_000, stages.DATASET: 50_000_000, stages.COLLATE_FN: 10_000_000}
 FIRST_WINDOWS = 2
 MOST_FORGIVEN = 3
 BLOCKING_READ = 3          # wire::IntervalKind
@@ -40,9 +42,9 @@ class Watcher:
         burst = 16 if self._worker else 8
         self.ledgers = {where: Ledger(where) for where in (stages.LOOP, stages.DATASET, stages.COLLATE_FN)}
         self.budgets = {
-            stages.LOOP: Budget(LOOP_SHARE, LOOP_CAP_NS, burst=2, first=3, most_debt_ns=LOOP_LIMIT_NS),
-            stages.DATASET: Budget(share, cap_ns, burst, first=4, most_debt_ns=SAMPLE_LIMIT_NS),
-            stages.COLLATE_FN: Budget(share, cap_ns, burst=2, first=2, most_debt_ns=SAMPLE_LIMIT_NS),
+            stages.LOOP: Budget(LOOP_SHARE, LOOP_CAP_NS, 2, 3, LOOP_LIMIT_NS, OPENING_NS[stages.LOOP]),
+            stages.DATASET: Budget(share, cap_ns, burst, 4, SAMPLE_LIMIT_NS, OPENING_NS[stages.DATASET]),
+            stages.COLLATE_FN: Budget(share, cap_ns, 2, 2, SAMPLE_LIMIT_NS, OPENING_NS[stages.COLLATE_FN]),
         }
         self._flushed = self._clock()
         self._emitted = set()

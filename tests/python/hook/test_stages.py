@@ -58,7 +58,8 @@ DATASET_CALLS = [
     ("torchvision.transforms.v2._geometry", "RandomHorizontalFlip.forward", s.AUGMENT,
      "torchvision.transforms.v2.RandomHorizontalFlip"),
     ("cv2", "resize", s.AUGMENT, "cv2.resize"),
-    ("albumentations.augmentations.transforms", "GaussNoise.apply", s.AUGMENT, "albumentations.augmentations.GaussNoise"),
+    ("albumentations.augmentations.transforms", "GaussNoise.apply", s.AUGMENT,
+     "albumentations.augmentations.GaussNoise"),
     ("albumentations.pytorch.transforms", "ToTensorV2.apply", s.CONVERT, "albumentations.pytorch.ToTensorV2"),
     ("kornia.augmentation.auto", "RandAugment.forward", s.AUGMENT, "kornia.augmentation.RandAugment"),
     ("imgaug.augmenters.meta", "Augmenter.augment_image", s.AUGMENT, "imgaug.augmenters.meta.Augmenter.augment_image"),
@@ -114,8 +115,8 @@ class Stages(unittest.TestCase):
                 self.assertEqual(s.classify(module, qualname, s.LOOP), (stage, name))
 
     def test_unknown_callees_have_no_stage(self):
-        for module, qualname in (("mylib.images", "load"), ("builtins", "len"), ("builtins", "dict.get"), ("random", "random"),
-                                 ("re", "sub"), ("myopen", "open"), ("avatar", "decode")):
+        unknown = "mylib.images load, builtins len, builtins dict.get, random random, re sub, myopen open, avatar x"
+        for module, qualname in (callee.split() for callee in unknown.split(", ")):
             with self.subTest(callee=module + "." + qualname):
                 self.assertIsNone(s.classify(module, qualname, s.DATASET))
 

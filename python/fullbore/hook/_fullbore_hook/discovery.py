@@ -1,4 +1,4 @@
-"""Which code objects carry sys.monitoring events: found as they are called, from the roots on, without running anything.
+"""Which code objects carry sys.monitoring events: found as they are called, from the roots on; nothing is run for it.
 
 Code of the user gets line and call events, code of libraries that mix stages (PIL, torchvision) call events only.
 """
@@ -22,7 +22,7 @@ _TENSOR_READ = codes.Info(0, stages.BLOCKING, "torch.Tensor.item")
 
 
 class Discovery:
-    """The code of one interpreter that a sys.monitoring tool follows, for each of loop, dataset and collate function."""
+    """The code that a sys.monitoring tool follows, for each of loop, dataset and collate function."""
 
     def __init__(self, tool):
         self._tool = tool

@@ -42,6 +42,7 @@ std::vector<std::string> command_environment(const std::vector<std::string>& inh
   set(environment, "FULLBORE_RECORD_LIB", hook.record_library);
   set(environment, "FULLBORE_HOOK", hook.hook_folder);
   set(environment, "FULLBORE_RING_BYTES", std::to_string(hook.ring_bytes));
+  std::erase_if(environment, [](const std::string& entry) { return entry.starts_with("FULLBORE_FIX="); });
   if (!hook.fix_file.empty()) set(environment, "FULLBORE_FIX", hook.fix_file);
   // A trailing colon would put the working directory on the user's path: none if there was nothing to follow.
   const std::string_view users = environment_value(inherited, "PYTHONPATH");

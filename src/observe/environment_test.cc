@@ -7,6 +7,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Not;
 using ::testing::Pair;
 
 const HookEnvironment kHook = {"/dev/shm/rings", "/lib/record.so", "/hook", 4096, ""};
@@ -35,6 +36,10 @@ TEST(CommandEnvironment, NamesTheFixOnlyWhenThereIsOne) {
   HookEnvironment hook = kHook;
   hook.fix_file = "/dev/shm/rings/fix.json";
   EXPECT_THAT(command_environment({}, hook), Contains("FULLBORE_FIX=/dev/shm/rings/fix.json"));
+}
+
+TEST(CommandEnvironment, DropsTheFixOfAnObservationThatHasEnded) {
+  EXPECT_THAT(command_environment({"FULLBORE_FIX=/gone"}, kHook), Not(Contains("FULLBORE_FIX=/gone")));
 }
 
 TEST(RecordedEnvironment, HoldsTheDocumentedNamesAndNothingElse) {

@@ -78,8 +78,9 @@ void Follower::take_signals() {
 void Follower::take_signal(const signalfd_siginfo& info) {
   const auto sender = static_cast<pid_t>(info.ssi_pid);
   const bool from_process = info.ssi_code == SI_USER || info.ssi_code == SI_TKILL;
-  // A broken pipe of our own stderr, and the collector waking us.
-  if (from_process && (sender == ::getpid() || sender == static_cast<pid_t>(collector_.pid()))) return;
+  // A broken pipe of our own stderr, the collector waking us, and a command that signals its parent and no group.
+  const bool own = sender == ::getpid() || sender == static_cast<pid_t>(collector_.pid()) || sender == command_;
+  if (from_process && own) return;
   const int signal = static_cast<int>(info.ssi_signo);
   if (signal == SIGINT && ++interrupts_ >= 2) skip_report();
   if (!ended_) return relay(info);

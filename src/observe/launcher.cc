@@ -46,7 +46,9 @@ int check_command(const LaunchOptions& options, const base::FileReader& files) {
 // Why the hook stays out of the command, "" if nothing keeps it out.
 std::string no_hook_reason(const LaunchOptions& options) {
   if (!options.hook) return "left out by --no-hook";
-  if (!environment_value(options.environment, "FULLBORE_RINGS").empty()) {
+  // A variable whose folder is gone is left over from an observation that has ended.
+  const std::string outer(environment_value(options.environment, "FULLBORE_RINGS"));
+  if (!outer.empty() && ::access(outer.c_str(), F_OK) == 0) {
     return "another fullbore is watching this command already and keeps its hook";
   }
   if (::access(options.record_library.c_str(), R_OK) != 0) return options.record_library + " cannot be read";

@@ -130,6 +130,11 @@ def test_a_directed_signal_is_passed_on_without_a_collector(watched):
     assert job.end() == 9
 
 
+def test_a_signal_that_the_command_sends_its_parent_does_not_come_back(fullbore, tmp_path):
+    script = "import os, signal, time; os.kill(os.getppid(), signal.SIGUSR1); time.sleep(0.15)"
+    assert run(fullbore, tmp_path, sys.executable, "-c", script)[0] == 0
+
+
 def test_training_completes_when_the_collector_is_killed(watched):
     job = watched(WAITING)
     os.kill(job.collector, signal.SIGKILL)
@@ -399,6 +404,19 @@ def test_inside_another_fullbore_the_outer_one_keeps_its_hook(fullbore, tmp_path
     assert (done.returncode, done.stderr) == (3, "")
     assert len(rings) == 2 and rings[0] == rings[1]
     assert "another fullbore" in launching.missing(tmp_path / "inner")["hook"]
+
+
+def test_after_an_observation_another_one_may_begin(fullbore, tmp_path):
+    environment = dict(os.environ, FULLBORE_RINGS="/dev/shm/fullbore-rings-gone", FULLBORE_FIX="/gone")
+    script = "import os; raise SystemExit(0 if os.path.isdir(os.environ['FULLBORE_RINGS']) else 1)"
+    assert run(fullbore, tmp_path, sys.executable, "-c", script, env=environment)[0] == 0
+
+
+def test_words_that_are_no_utf8_are_handed_on_and_recorded(fullbore, tmp_path):
+    whole = [fullbore, "run", "--quiet", "--out", str(tmp_path / "run"), "--", "printf", "%s", b"\xff\xfe"]
+    done = subprocess.run(whole, capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"\xff\xfe", b"")
+    assert len(launching.run_json(tmp_path / "run")["command"]) == 3
 
 
 @pytest.mark.parametrize("flag", ["-I", "-E", "-S"])

@@ -35,7 +35,15 @@ COUNTING = textwrap.dedent(
     sys.exit(9)
     """
 )
-WAITING = "import os, time\nopen('ready', 'w').close()\nwhile not os.path.exists('end'): time.sleep(0.01)\nopen('done', 'w').close()\n"
+WAITING = textwrap.dedent(
+    """
+    import os, time
+    open("ready", "w").close()
+    while not os.path.exists("end"):
+        time.sleep(0.01)
+    open("done", "w").close()
+    """
+)
 RELAYED = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM]
 
 
@@ -265,7 +273,7 @@ def test_a_new_window_size_arrives_once(terminal, fullbore, tmp_path):
 
 
 def test_a_job_stops_and_comes_back_to_the_foreground(terminal, fullbore, tmp_path):
-    script = "import os\nopen('ready', 'w').write(str(os.getpid()))\nprint('got', input(), flush=True)\nraise SystemExit(4)\n"
+    script = "import os; open('ready', 'w').write(str(os.getpid())); print('got', input()); raise SystemExit(4)"
     in_terminal(terminal, fullbore, tmp_path, script)
     command = launching.wait_for(lambda: int((tmp_path / "ready").read_text() or 0), "its pid")
     terminal.type("\x1a")
@@ -397,9 +405,11 @@ def test_a_disk_that_fills_up_does_not_disturb_the_command(fullbore, small_disk,
 
 
 def test_inside_another_fullbore_the_outer_one_keeps_its_hook(fullbore, tmp_path):
-    inner = [fullbore, "run", "--quiet", "--out", str(tmp_path / "inner"), "--", "sh", "-c", "echo $FULLBORE_RINGS; exit 3"]
-    outer = [fullbore, "run", "--quiet", "--out", str(tmp_path / "outer"), "--", "sh", "-c", 'echo $FULLBORE_RINGS; "$@"', "sh"]
-    done = subprocess.run(outer + inner, capture_output=True, text=True)
+    def layer(name, script):
+        return [fullbore, "run", "--quiet", "--out", str(tmp_path / name), "--", "sh", "-c", script, "sh"]
+
+    command = layer("outer", 'echo $FULLBORE_RINGS; "$@"') + layer("inner", "echo $FULLBORE_RINGS; exit 3")
+    done = subprocess.run(command, capture_output=True, text=True)
     rings = done.stdout.split()
     assert (done.returncode, done.stderr) == (3, "")
     assert len(rings) == 2 and rings[0] == rings[1]
@@ -422,18 +432,17 @@ def test_words_that_are_no_utf8_are_handed_on_and_recorded(fullbore, tmp_path):
 @pytest.mark.parametrize("flag", ["-I", "-E", "-S"])
 def test_a_python_that_cannot_load_the_hook_is_named(fullbore, tmp_path, flag):
     assert run(fullbore, tmp_path, sys.executable, flag, "-c", "pass")[0] == 0
-    assert launching.missing(tmp_path / "run")["hook"] == "python %s loads no sitecustomize; leave %s out" % (flag, flag)
+    why = launching.missing(tmp_path / "run")["hook"]
+    assert why == "python %s loads no sitecustomize; leave %s out" % (flag, flag)
 
 
 def test_a_missing_tmpfs_costs_the_hook_and_nothing_else(fullbore, tmp_path):
     """Without a tmpfs there are no rings; a disk is never taken instead."""
-    hide = "for d in /dev/shm /run /tmp; do mount --bind \"$0\" $d || exit 99; done; exec \"$@\""
-    elsewhere = os.path.dirname(os.path.dirname(fullbore))
-    home = tmp_path / "empty"
-    home.mkdir()
-    whole = ["unshare", "-m", "sh", "-c", hide, str(home), fullbore, "run", "--quiet", "--out", "/tmp/run", "--", "sh", "-c",
-             "cat /tmp/run/run.json; exit 8"]
-    done = subprocess.run(whole, capture_output=True, text=True, cwd=elsewhere)
+    hide = 'for d in /dev/shm /run /tmp; do mount --bind "$0" $d || exit 99; done; exec "$@"'
+    (tmp_path / "empty").mkdir()
+    whole = ["unshare", "-m", "sh", "-c", hide, str(tmp_path / "empty")]
+    whole += [fullbore, "run", "--quiet", "--out", "/tmp/run", "--", "sh", "-c", "cat /tmp/run/run.json; exit 8"]
+    done = subprocess.run(whole, capture_output=True, text=True, cwd="/")
     if done.returncode in (1, 99):
         pytest.skip("hiding the tmpfs needs root: " + done.stderr.strip())
     assert done.returncode == 8
@@ -497,8 +506,9 @@ def test_steps_end_the_observation_and_turn_the_hook_off(watched):
 @pytest.mark.skipif(not shutil.which("unshare") or os.geteuid() != 0, reason="a pid namespace needs root")
 class TestAsPidOne:
     def start(self, fullbore, tmp_path, *command, **popen):
-        whole = ["unshare", "--pid", "--fork", "--mount-proc", fullbore, "run", "--quiet", "--out", str(tmp_path / "run")]
-        return subprocess.Popen(whole + ["--", *command], cwd=str(tmp_path), start_new_session=True, **popen)
+        whole = ["unshare", "--pid", "--fork", "--mount-proc"]
+        whole += [fullbore, "run", "--quiet", "--out", str(tmp_path / "run"), "--", *command]
+        return subprocess.Popen(whole, cwd=str(tmp_path), start_new_session=True, **popen)
 
     def test_the_exit_code_passes_through(self, fullbore, tmp_path):
         assert self.start(fullbore, tmp_path, "sh", "-c", "exit 3").wait(30) == 3

@@ -28,7 +28,7 @@ COMMAND = textwrap.dedent(
     facts = {
         "streams": [stream(fd) for fd in (0, 1, 2)], "signals": signals(), "descriptors": descriptors,
         "group": os.getpgrp(), "session": os.getsid(0), "umask": os.umask(0), "folder": os.getcwd(),
-        "limits": [resource.getrlimit(n) for n in range(resource.RLIM_NLIMITS if hasattr(resource, "RLIM_NLIMITS") else 16)],
+        "limits": [resource.getrlimit(number) for number in range(16)],
         "nice": os.nice(0), "argv": sys.argv, "affinity": sorted(os.sched_getaffinity(0)),
         "environment": {k: v for k, v in os.environ.items() if not k.startswith("FULLBORE_") and k != "PYTHONPATH"},
         "path": [entry for entry in sys.path if not entry.endswith("/hook")],

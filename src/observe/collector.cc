@@ -147,6 +147,9 @@ void Collector::refresh_tree() {
 }
 
 void Collector::sample(std::int64_t now_ns) {
+  // Of a command that has ended every file is gone, and samplers would name what they read well before as missing.
+  const auto root = read_process_stat(files_, options_.root_pid);
+  if (!root || root->state == 'Z') return;
   for (Scheduled& scheduled : samplers_) {
     if (now_ns < scheduled.due_ns) continue;
     // On its own beat; a round that comes more than a period late is not made up for.

@@ -172,6 +172,17 @@ TEST_F(CollectorTest, CallsASamplerByItsPeriodWithTheTree) {
   EXPECT_GE(series->value.size(), 5u);
 }
 
+TEST_F(CollectorTest, AsksNoSamplerAboutACommandThatHasEnded) {
+  std::vector<std::unique_ptr<Sampler>> samplers;
+  samplers.push_back(std::make_unique<CountingSampler>(calls_, pids_));
+  const std::uint32_t nobody = 1u << 22;  // above the largest pid
+  Collector collector({"", nobody}, *writer_, std::move(samplers), files_, clock_);
+  collector.tick();
+  collector.finish();
+  EXPECT_EQ(calls_, 0);
+  EXPECT_THAT(collector.missing(), IsEmpty());
+}
+
 TEST_F(CollectorTest, WorksWithoutRings) {
   rings_.clear();
   Collector collector = make_collector();

@@ -112,7 +112,7 @@ struct LoaderRecord {
   StartMethod start_method;
   std::uint32_t reserved;
   NameId file;
-  NameId code;          // source text of the whole call, for the diff
+  NameId code;          // source lines `line` to `end_line`, whole, for the diff
   NameId dataset_type;  // module.qualname
   NameId dataset_file;
   NameId collate;

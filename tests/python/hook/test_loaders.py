@@ -59,7 +59,7 @@ def test_every_batch_and_sample_is_on_record(torch_run, method):
     workers = 0 if method == "none" else 2
     loader = records.one("Loader")
     assert (loader.batch_size, loader.workers, loader.dataset_length, loader.batches) == (8, workers, 20, 3)
-    assert loader.code.startswith("DataLoader(\n") and loader.code.endswith("multiprocessing_context=kind)")
+    assert loader.code.split("\n") == PLAIN.split("\n")[loader.line - 1 : loader.end_line]
     assert PLAIN.split("\n")[loader.line - 1].strip() == "loader = DataLoader("
     assert loader.end_line == loader.line + 2
     assert loader.dataset_type == "__main__.Numbers" and loader.dataset_file.endswith("train.py")

@@ -5,7 +5,7 @@ import collections
 import os
 import sys
 
-# Where a call stands: absolute file, first and last line, and the source text of the whole call ("" if not found).
+# Where a call stands: absolute file, first and last line, and those lines of source as they are ("" if not found).
 Location = collections.namedtuple("Location", "file line end_line code")
 
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -107,10 +107,4 @@ def _parsed_span(source, line, callee):
 
 
 def _text(source, span):
-    line, column, end_line, end_column = span
-    lines = [text.encode("utf-8") for text in source.split("\n")[line - 1 : end_line]]
-    if not lines:
-        return ""
-    lines[-1] = lines[-1][:end_column]
-    lines[0] = lines[0][column:]
-    return b"\n".join(lines).decode("utf-8", "replace").replace("\r", "")
+    return "\n".join(source.split("\n")[span[0] - 1 : span[2]]).replace("\r", "")

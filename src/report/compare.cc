@@ -19,11 +19,12 @@ constexpr double kTwoSided95 = 1.96;
 
 enum class Better { kHigher, kLower, kNeither };
 
-std::string reason(const Diagnosis& d, std::string_view signal) {
+// `unsaid`: where the run does not name the signal.
+std::string reason(const Diagnosis& d, std::string_view signal, std::string_view unsaid) {
   for (const Missing& m : d.missing) {
     if (m.signal == signal || m.signal.starts_with(std::string(signal) + ".")) return m.why;
   }
-  return "not measured";
+  return std::string(unsaid);
 }
 
 // `signal` is where missing[] would name the reason.
@@ -32,7 +33,8 @@ Row row(std::string id, std::string label, std::string unit,
         const Diagnosis& after, std::string_view signal) {
   Row result{std::move(id), std::move(label), std::move(unit), values.first, values.second, std::nullopt, ""};
   if (!values.first || !values.second) {
-    result.why = reason(values.first ? after : before, signal);
+    result.why =
+        reason(values.first ? after : before, signal, signal == "gpu" ? "no GPU counters were read" : "not measured");
   } else if (better != Better::kNeither && *values.first > 0 && *values.second > 0) {
     result.factor = better == Better::kHigher ? *values.second / *values.first : *values.first / *values.second;
   }

@@ -50,6 +50,12 @@ TEST(Compare, SaysNotMeasuredWithTheReason) {
   EXPECT_THAT(comparison_text(c, {}), HasSubstr("GPU busy                  n/a (no NVIDIA driver on this machine)\n"));
 }
 
+TEST(Compare, HasAReasonForGpuFiguresEvenWhereNoRunNamesOne) {
+  auto before = testing::no_workers_run();
+  before.missing.clear();
+  EXPECT_EQ(row(compare(before, before, {}), "gpu_busy").why, "no GPU counters were read");
+}
+
 TEST(Compare, CostsIterationsOnlyAtAPrice) {
   EXPECT_THAT(comparison_text(sample(), {}), Not(HasSubstr("cost")));
   const Comparison c = sample({.price_per_hour = 25});

@@ -15,8 +15,8 @@ import torch
 from PIL import Image
 from torch.utils.data import DataLoader, Dataset
 
-MEAN = torch.tensor([0.485, 0.456, 0.406]).view(3, 1, 1)
-STD = torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1)
+MEAN = np.array([0.485, 0.456, 0.406], np.float32)
+STD = np.array([0.229, 0.224, 0.225], np.float32)
 
 
 def random_resized_crop(image, size=224):
@@ -34,8 +34,8 @@ def random_flip(image):
 
 
 def to_tensor(image):
-    pixels = torch.from_numpy(np.array(image)).permute(2, 0, 1)
-    return (pixels.float() / 255 - MEAN) / STD
+    pixels = (np.asarray(image, np.float32) / 255 - MEAN) / STD
+    return torch.from_numpy(pixels.transpose(2, 0, 1).copy())
 
 
 class PhotoFolder(Dataset):

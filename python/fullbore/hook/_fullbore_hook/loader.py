@@ -234,7 +234,8 @@ def _rules():
     pin = ("pin", "_utils.pin_memory.pin_memory(*_)", "pinning", "pinned", ())
     # Batches arrive in order unless in_order=False, where the index is told by this.
     take = ("", "self._task_info.pop(idx)", "taking", None, ("idx",))
-    process = ("batch_worker", "self._process_data(data, worker_id, *_)", "processing", None, ("worker_id",))
+    # Before torch 2.6 the worker is only known from the task that was asked for.
+    process = ("", "self._process_data(data, worker_id, *_)", "processing", None, ("worker_id",))
     first = ("first_batch_guard", "self._next_data()", "guarded", "first_batch", ("self",))
     return {
         ("DataLoader", "__init__"): rewrite.Rules(

@@ -110,10 +110,23 @@ def _first_line(node):
 
 
 def _find(tree, code):
-    for node in ast.walk(tree):
-        if isinstance(node, _FUNCTIONS) and node.name == code.co_name and _first_line(node) == code.co_firstlineno:
+    """The definition that this code was compiled from. Looks only into statements that span its line."""
+    line = code.co_firstlineno
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, _FUNCTIONS) and node.name == code.co_name and _first_line(node) == line:
             return node
+        if _spans(node, line):
+            found = _find(node, code)
+            if found is not None:
+                return found
     return None
+
+
+def _spans(node, line):
+    if isinstance(node, _FUNCTIONS + (ast.ClassDef,)):
+        return _first_line(node) <= line <= node.end_lineno
+    # parts without a position of their own (handlers, cases) lie in a statement that has one
+    return not hasattr(node, "lineno") or node.lineno <= line <= node.end_lineno
 
 
 def _pruned(tree, wanted):
@@ -121,10 +134,10 @@ def _pruned(tree, wanted):
 
     Imports stay: Python 3.11 and later compile a call on an imported name differently, and `__future__` changes more.
     """
-    keep = set(map(id, wanted))
+    lines = [_first_line(node) for node in wanted]
 
     def holds(node):
-        return any(id(inner) in keep for inner in ast.walk(node))
+        return any(_spans(node, line) for line in lines)
 
     def visit(body):
         kept = []

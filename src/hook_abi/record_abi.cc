@@ -29,7 +29,7 @@ struct Process {
   std::int32_t rank;
   bool open;
   int error;
-  std::uint32_t generation;  // counts forks: a thread's ring of an older generation belongs to the parent
+  std::uint32_t generation;  // counts forks and openings: a thread's ring of an older generation is not ours any more
   std::uint32_t rings_made;
 };
 Process process;
@@ -173,6 +173,7 @@ FULLBORE_EXPORT int fullbore_record_open(const char* directory, uint64_t ring_by
   process.capacity = fullbore::hook_abi::ring_capacity(ring_bytes);
   process.rank = rank;
   process.error = 0;
+  ++process.generation;  // rings in an earlier directory are over
   process.open = access(directory, W_OK | X_OK) == 0;
   if (!process.open) process.error = errno;
   return process.error;

@@ -85,6 +85,15 @@ TEST_F(RecordAbiTest, GivesEachThreadItsOwnRingAndClosesItAtItsEnd) {
   EXPECT_EQ(closed, 1);
 }
 
+TEST_F(RecordAbiTest, OpenedAgainItWritesToTheNewDirectory) {
+  write_step(1);
+  std::filesystem::remove_all(directory_);
+  std::filesystem::create_directory(directory_);
+  ASSERT_EQ(fullbore_record_open(directory_.c_str(), 16384, 3), 0);
+  EXPECT_EQ(write_step(2), 1);
+  EXPECT_THAT(rings(), SizeIs(1));
+}
+
 TEST_F(RecordAbiTest, AForkedChildNeverWritesIntoItsParentsRing) {
   write_step(1);
   const MappedRing parents(rings()[0]);

@@ -10,6 +10,7 @@
 #include "record/frame.h"
 #include "record/run.h"
 #include "record/run_info.h"
+#include "record/spawned_workers.h"
 
 namespace fullbore::record {
 namespace {
@@ -233,6 +234,7 @@ base::Expected<Run> read_run(const std::string& folder) {
     const std::string label = fmt::format("rank-{}/records.fbr", number);
     if (auto read = read_records(run, &rank, path / label, label); !read) return std::unexpected(read.error());
     sort_by_time(rank);
+    name_loaders_of_spawned_workers(rank);
   }
   return run;
 }

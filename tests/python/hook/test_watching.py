@@ -45,7 +45,7 @@ def test_a_notebook_is_watched_twice_and_left_as_it_was(bench, bare_python, prog
     assert (done.returncode, done.stdout) == (0, "run-0\nrun-1\n"), done.stderr
     # each block ends with the report of its own loop
     assert done.stderr.count("Your training loop") == 2, done.stderr
-    assert done.stderr.count("steps judged") == 2, done.stderr
+    assert "have no record of how they were made" not in done.stderr, done.stderr
     for number in "01":
         assert (bench.folder / ("run-" + number)).is_dir()
 

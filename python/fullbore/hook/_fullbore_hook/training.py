@@ -132,9 +132,13 @@ class _Interval:
         self.path = path
 
     def __enter__(self):
-        user, _ = frames.user_frame(sys._getframe(2))
-        self.file = frames.absolute(user.f_code.co_filename) if user else ""
-        self.line = user.f_lineno if user else None
+        self.file, self.line = "", None
+        try:
+            user, _ = frames.user_frame(sys._getframe(2))
+            if user is not None:
+                self.file, self.line = frames.absolute(user.f_code.co_filename), user.f_lineno
+        except Exception as error:
+            fail(error)
         self.begin = _clock()
         return self
 

@@ -239,6 +239,7 @@ class Terminal:
 def terminal(tmp_path):
     one = Terminal(tmp_path)
     yield one
+    (tmp_path / "end").touch()  # for the command of a test that failed half way
     one.close()
 
 

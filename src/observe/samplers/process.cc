@@ -9,8 +9,9 @@ namespace fullbore::observe {
 namespace {
 
 constexpr std::size_t kMostSizes = 64;
-constexpr std::int64_t kSizesPeriodNs = 1'000'000'000;
-// smaps_rollup walks the page tables, about 10 ms per GiB.
+constexpr std::int64_t kSizesPeriodNs = 10'000'000'000;
+// smaps_rollup walks the page tables under the process's memory lock: once a second it was 60 % of the collector's
+// cost.
 constexpr double kLargestWalkBytes = 1024.0 * 1024 * 1024;
 
 double resident_bytes(const TaskStat& stat) {

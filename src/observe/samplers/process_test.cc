@@ -141,7 +141,7 @@ TEST(ProcessTest, WithoutTheHookMainThreadsAreReportedAsSuch) {
   EXPECT_THAT(out.value("thread.cpu_s", "main/7/7"), Optional(2.0));
 }
 
-TEST(ProcessTest, SharedMemoryIsReadFromOneProcessASecondInTurn) {
+TEST(ProcessTest, SharedMemoryIsReadFromOneProcessAtATime) {
   base::InMemoryFiles files(
       Texts{{"/proc/7/smaps_rollup", "x [rollup]\nRss: 9 kB\nPss:                 282 kB\nPss_Dirty: 1 kB\n"},
             {"/proc/8/smaps_rollup", "Pss: 10 kB\n"}});
@@ -152,7 +152,7 @@ TEST(ProcessTest, SharedMemoryIsReadFromOneProcessASecondInTurn) {
   sampler.sample({7, {7, 8}, {}, {}}, 0, out);
   EXPECT_THAT(out.value("process.pss_bytes", "7"), Optional(282 * 1024.0));
   EXPECT_FALSE(out.value("process.pss_bytes", "8"));
-  sampler.sample({7, {7, 8}, {}, {}}, kSecond, out);
+  sampler.sample({7, {7, 8}, {}, {}}, 10 * kSecond, out);
   EXPECT_THAT(out.value("process.pss_bytes", "8"), Optional(10 * 1024.0));
 }
 

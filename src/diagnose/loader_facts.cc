@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "diagnose/ownership.h"
 #include "diagnose/statistics.h"
 
 namespace fullbore::diagnose {
@@ -54,8 +55,9 @@ void describe_record(const record::Run& run, const wire::LoaderRecord& record, L
 // samples when there are too few.
 void describe_samples(const Trainer& trainer, const Makers& makers, LoaderFacts& facts) {
   std::vector<double> wall_ms;
+  const Ownership ownership(trainer);
   for (const auto& sample : trainer.rank->samples) {
-    if (trainer.trains_with(sample.record.loader) && sample.record.wall_ns >= 0)
+    if (ownership.owns(sample.pid, sample.record.loader) && sample.record.wall_ns >= 0)
       wall_ms.push_back(static_cast<double>(sample.record.wall_ns) / 1e6);
   }
   if (wall_ms.size() >= 20) {

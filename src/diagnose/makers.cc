@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
+#include "diagnose/ownership.h"
 #include "diagnose/statistics.h"
 
 namespace fullbore::diagnose {
@@ -14,37 +14,6 @@ bool sane(const wire::BatchRecord& batch) {
   return batch.begin_ns <= batch.fetched_ns && batch.fetched_ns <= batch.collated_ns &&
          batch.collated_ns <= batch.put_ns;
 }
-
-// A worker belongs to the trainer that drew its base_seed, or that is its parent (a forkserver's children have
-// another). One whose own record was lost is taken for ours if there is no other trainer.
-class Ownership {
- public:
-  explicit Ownership(const Trainer& trainer) : trainer_(trainer) {
-    std::set<std::int64_t> seeds;
-    for (const auto* iterator : trainer.iterators) seeds.insert(iterator->base_seed);
-    seeds.erase(wire::kUnknown);
-    std::set<std::uint32_t> trainers;
-    for (const auto& next : trainer.rank->nexts) trainers.insert(next.pid);
-    single_ = trainers.size() <= 1;
-    for (const auto& process : trainer.rank->processes) {
-      if (process.record.role != wire::Role::kWorker) continue;
-      known_.insert(process.pid);
-      if (seeds.contains(process.record.base_seed) || process.record.parent_pid == trainer.pid)
-        ours_.insert(process.pid);
-    }
-  }
-
-  bool owns(const record::From<wire::BatchRecord>& batch) const {
-    if (!trainer_.trains_with(batch.record.loader)) return false;
-    if (batch.pid == trainer_.pid || ours_.contains(batch.pid)) return true;
-    return single_ && !known_.contains(batch.pid);
-  }
-
- private:
-  const Trainer& trainer_;
-  bool single_ = false;
-  std::set<std::uint32_t> known_, ours_;
-};
 
 // Without the slowest sample, so that a heavy tail does not pass for slow work.
 std::optional<double> typical_sample_ns(const wire::BatchRecord& batch) {
@@ -74,8 +43,16 @@ void add(const wire::BatchRecord& batch, MakerTotals& totals) {
   add_known(totals.major_faults, batch.major_faults);
 }
 
+// Traced batches take longer than others. They are left out unless they are most of what there is.
+bool mostly_traced(const Maker& maker) {
+  const auto traced =
+      std::ranges::count_if(maker.made, [](const Made& m) { return (m.batch->flags & wire::kTraced) != 0; });
+  return traced * 3 > static_cast<std::ptrdiff_t>(maker.made.size()) * 2;
+}
+
 void judge(Maker& maker, const Iterations& iterations, MakerTotals& totals) {
   const std::int64_t begin = iterations.whole_begin_ns, end = iterations.whole_end_ns;
+  const std::uint32_t left_out = mostly_traced(maker) ? 0u : static_cast<std::uint32_t>(wire::kTraced);
   const std::int64_t middle = begin + (end - begin) / 2;
   double busy_ns = 0, idle_ns = 0;
   bool idle_known = true;
@@ -84,7 +61,7 @@ void judge(Maker& maker, const Iterations& iterations, MakerTotals& totals) {
   for (const Made& made : maker.made) {
     const bool first = made.pid != pid;  // its idle time is start-up
     pid = made.pid;
-    if (made.batch->put_ns < begin || made.batch->begin_ns > end || (made.batch->flags & wire::kTraced) != 0) continue;
+    if (made.batch->put_ns < begin || made.batch->begin_ns > end || (made.batch->flags & left_out) != 0) continue;
     add(*made.batch, totals);
     busy_ns += static_cast<double>(made.batch->put_ns - made.batch->begin_ns);
     if (made.batch->idle_ns == wire::kUnknown)
@@ -136,7 +113,7 @@ Makers collect_makers(const Trainer& trainer, const Iterations& iterations) {
   const Ownership ownership(trainer);
   std::map<std::int32_t, Maker> by_worker;
   for (const auto& batch : trainer.rank->batches) {
-    if (ownership.owns(batch) && sane(batch.record))
+    if (ownership.owns(batch.pid, batch.record.loader) && sane(batch.record))
       by_worker[batch.record.worker].made.push_back({&batch.record, batch.pid});
   }
   for (auto& [worker, maker] : by_worker) {

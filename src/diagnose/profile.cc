@@ -2,8 +2,9 @@
 #include "diagnose/profile.h"
 
 #include <algorithm>
-#include <set>
 #include <tuple>
+
+#include "diagnose/ownership.h"
 
 namespace fullbore::diagnose {
 namespace {
@@ -99,13 +100,6 @@ class PlaceSums {
   double windows_ = 0;
 };
 
-std::set<std::uint32_t> foreign_trainers(const Trainer& trainer) {
-  std::set<std::uint32_t> pids;
-  for (const auto& step : trainer.rank->steps) pids.insert(step.pid);
-  pids.erase(trainer.pid);
-  return pids;
-}
-
 }  // namespace
 
 std::string stage_name(wire::Stage stage) {
@@ -159,11 +153,11 @@ const ProfiledLine* PlaceProfile::line_of(wire::Stage stage) const {
 
 Profile read_profile(const record::Run& run, const Trainer& trainer) {
   PlaceSums dataset, collate, loop;
-  const auto foreign = foreign_trainers(trainer);
+  const Ownership ownership(trainer);
   for (const auto& entry : trainer.rank->profile) {
-    if (foreign.contains(entry.pid)) continue;
-    const bool ours = trainer.trains_with(entry.record.loader) || trainer.loop != LoopKind::kLoader;
-    if (entry.record.where == wire::Where::kLoop && entry.pid == trainer.pid) loop.add(entry);
+    const bool own_process = entry.pid == trainer.pid;
+    const bool ours = trainer.loop == LoopKind::kLoader ? ownership.owns(entry.pid, entry.record.loader) : own_process;
+    if (entry.record.where == wire::Where::kLoop && own_process) loop.add(entry);
     if (entry.record.where == wire::Where::kDataset && ours) dataset.add(entry);
     if (entry.record.where == wire::Where::kCollate && ours) collate.add(entry);
   }

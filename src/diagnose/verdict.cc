@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kTie = 0.03;
 constexpr double kUnmatchedShare = 0.2;
+constexpr double kCrowdedShare = 0.25;
 
 std::string changed_at(const Situation& situation) {
   if (!situation.halves.changed_ns) return "";
@@ -35,6 +36,11 @@ bool many_unmatched(const WaitWalk& walk) {
   return all > 0 && static_cast<double>(walk.unmatched) > kUnmatchedShare * all;
 }
 
+// Others that take a quarter of the cores make a run look slower than it is, and its loader more so.
+bool crowded_by_others(const Resources& resources) {
+  return resources.usable_cores && resources.neighbour_cores.value_or(0) >= kCrowdedShare * *resources.usable_cores;
+}
+
 bool is_pause(const Cause& cause) {
   return cause.cause == "checkpoint_pause" || cause.cause == "validation_pause";
 }
@@ -49,6 +55,7 @@ Confidence confidence_of(const Situation& situation, const Cause& cause) {
   const bool compute = cause.cause == "compute_bound";
   doubts += !compute && many_unmatched(situation.walk) ? 1 : 0;
   doubts += !compute && !situation.resources.free_cores ? 1 : 0;
+  doubts += crowded_by_others(situation.resources) ? 1 : 0;
   if (doubts == 0) return Confidence::kHigh;
   return doubts == 1 ? Confidence::kMedium : Confidence::kLow;
 }

@@ -30,13 +30,15 @@ class Walker {
     }
     const auto [place, position] = *found;
     cursor_[place] = position + 1;
-    if (iteration.first && iteration.begin_ns >= judged_from_)
-      note_start(iteration, makers_.workers[place].made[position]);
+    if (iteration.begin_ns < judged_from_) return;
+    std::map<Doing, Spent> spent;
+    attribute(iteration, makers_.workers[place], position, spent);
+    add(spent, out_.whole);
     if (!iteration.steady) return;
+    add(spent, out_.steady);
     ++out_.matched;
     out_.wait_ns += static_cast<double>(iteration.wait_ns());
     out_.by_worker[makers_.workers[place].worker] += static_cast<double>(iteration.wait_ns());
-    attribute(iteration, makers_.workers[place], position);
     note_head_of_line(iteration, place);
     note_slow_sample(iteration, *makers_.workers[place].made[position].batch);
   }
@@ -67,26 +69,27 @@ class Walker {
   }
 
   // From the end of the wait back through the worker's life.
-  void attribute(const Iteration& iteration, const Maker& maker, std::size_t position) {
+  static void attribute(const Iteration& iteration, const Maker& maker, std::size_t position,
+                        std::map<Doing, Spent>& out) {
     const std::int64_t from = iteration.begin_ns, to = iteration.wait_end_ns;
     std::int64_t reached = to;
     for (std::size_t i = position + 1; i-- > 0 && reached > from;) {
       const wire::BatchRecord& batch = *maker.made[i].batch;
-      spend(Doing::kHandoff, overlap(batch.collated_ns, reached, from, to), nullptr);
-      spend(Doing::kCollate, overlap(batch.fetched_ns, std::min(reached, batch.collated_ns), from, to), &batch);
-      spend(Doing::kFetch, overlap(batch.begin_ns, std::min(reached, batch.fetched_ns), from, to), &batch);
+      spend(out, Doing::kHandoff, overlap(batch.collated_ns, reached, from, to), nullptr);
+      spend(out, Doing::kCollate, overlap(batch.fetched_ns, std::min(reached, batch.collated_ns), from, to), &batch);
+      spend(out, Doing::kFetch, overlap(batch.begin_ns, std::min(reached, batch.fetched_ns), from, to), &batch);
       reached = std::min(reached, batch.begin_ns);
       const bool first = i == 0 || maker.made[i - 1].pid != maker.made[i].pid;
       const std::int64_t before = first ? from : std::max(from, maker.made[i - 1].batch->put_ns);
       const bool starting = first && maker.worker != wire::kUnknown32;
-      spend(starting ? Doing::kStart : Doing::kIndex, overlap(before, reached, from, to), nullptr);
+      spend(out, starting ? Doing::kStart : Doing::kIndex, overlap(before, reached, from, to), nullptr);
       reached = std::min(reached, before);
     }
   }
 
-  void spend(Doing doing, std::int64_t ns, const wire::BatchRecord* batch) {
+  static void spend(std::map<Doing, Spent>& out, Doing doing, std::int64_t ns, const wire::BatchRecord* batch) {
     if (ns <= 0) return;
-    Spent& spent = out_.steady[doing];
+    Spent& spent = out[doing];
     spent.ns += static_cast<double>(ns);
     if (batch == nullptr || batch->cpu_ns == wire::kUnknown || batch->runq_ns == wire::kUnknown) return;
     const double making = static_cast<double>(batch->collated_ns - batch->begin_ns);
@@ -94,6 +97,16 @@ class Walker {
     spent.timed_ns += static_cast<double>(ns);
     spent.cpu_ns += static_cast<double>(ns) * std::min(1.0, static_cast<double>(batch->cpu_ns) / making);
     spent.runq_ns += static_cast<double>(ns) * std::min(1.0, static_cast<double>(batch->runq_ns) / making);
+  }
+
+  static void add(const std::map<Doing, Spent>& from, std::map<Doing, Spent>& to) {
+    for (const auto& [doing, spent] : from) {
+      Spent& sum = to[doing];
+      sum.ns += spent.ns;
+      sum.timed_ns += spent.timed_ns;
+      sum.cpu_ns += spent.cpu_ns;
+      sum.runq_ns += spent.runq_ns;
+    }
   }
 
   // The next batch of each other worker: was it there before this one?
@@ -117,12 +130,6 @@ class Walker {
     if (waited <= 0) return;
     out_.slow_sample_ns += std::min(static_cast<double>(waited), slowest - *makers_.sample_ns);
     out_.slow_samples.push_back({batch.slowest_index, slowest / 1e6, batch.slowest_begin_ns, batch.worker});
-  }
-
-  void note_start(const Iteration& iteration, const Made& made) {
-    const std::int64_t begun = std::min(made.batch->begin_ns, iteration.wait_end_ns);
-    if (made.batch->worker != wire::kUnknown32)
-      out_.start_ns += static_cast<double>(std::max<std::int64_t>(0, begun - iteration.begin_ns));
   }
 
   const Makers& makers_;

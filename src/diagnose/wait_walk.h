@@ -33,12 +33,12 @@ struct SlowSample {
 
 struct WaitWalk {
   std::map<Doing, Spent> steady;             // sums to wait_ns
+  std::map<Doing, Spent> whole;              // of all waits after warm-up, first ones of an epoch included
   double wait_ns = 0;                        // of the steady iterations
   double head_of_line_ns = 0;                // of it, while a later batch lay ready
   double slow_sample_ns = 0;                 // of it, spent on what one sample took beyond a typical one
   std::map<std::int32_t, double> by_worker;  // wait_ns by the worker waited for
   std::vector<SlowSample> slow_samples;      // slowest first, at most 100
-  double start_ns = 0;                       // first batches after warm-up: waited before the worker had begun
   std::size_t unmatched = 0;                 // waits whose batch record is not there
   std::size_t matched = 0;
 

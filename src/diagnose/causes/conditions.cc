@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "diagnose/gain.h"
 #include "diagnose/statistics.h"
 
 namespace fullbore::diagnose {
@@ -20,6 +21,7 @@ constexpr double kSlowWorkerFactor = 2;
 constexpr double kFromDevice = 0.5;
 constexpr double kDeviceBusy = 0.8;
 constexpr double kRunnableShare = 0.25;
+constexpr double kLeastGain = 1.05;
 
 // Bytes that really came from a device, against those asked for.
 bool reads_from_device(const Makers& makers) {
@@ -58,6 +60,11 @@ bool waits_for_making(const Situation& situation) {
 
 bool blocked_mostly(const Situation& situation) {
   return situation.makers.blocked_share().value_or(0) >= kBlockedShare;
+}
+
+bool in_training_thread(const Situation& situation) {
+  if (situation.loader.workers != 0) return false;
+  return blocked_mostly(situation) || *bound_with_cores(situation, situation.wait_share()).max >= kLeastGain;
 }
 
 bool core_free(const Situation& situation) {
@@ -110,7 +117,7 @@ bool crowded(const Situation& situation) {
   const auto cores = situation.resources.rank_cores;
   if (!cores || !has_workers(situation)) return false;
   const double workers = static_cast<double>(*situation.loader.workers);
-  return workers >= *cores + 2 && workers >= 1.5 * *cores && no_core_free(situation) &&
+  return workers >= *cores + 2 && workers >= 1.5 * *cores &&
          situation.makers.runnable_share().value_or(0) >= kRunnableShare;
 }
 

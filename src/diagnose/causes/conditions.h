@@ -16,12 +16,14 @@ bool waits(const Situation& situation);  // the steady step waits for input at a
 bool has_workers(const Situation& situation);
 bool waits_for_making(const Situation& situation);  // ... mostly while samples and batches are being made
 bool blocked_mostly(const Situation& situation);    // making waits for something else than a core
-bool core_free(const Situation& situation);         // known to be
-bool no_core_free(const Situation& situation);      // known to be
-bool quota_limited(const Situation& situation);     // stopped by the control group's quota
-bool storage_limited(const Situation& situation);   // blocked, reading from a device that gives no more
-bool opens_dominate(const Situation& situation);    // opening takes most of a sample
-bool waits_in_line(const Situation& situation);     // finished batches lie behind a missing one
+bool in_training_thread(
+    const Situation& situation);                   // num_workers=0, and a process more would have a core or need none
+bool core_free(const Situation& situation);        // known to be
+bool no_core_free(const Situation& situation);     // known to be
+bool quota_limited(const Situation& situation);    // stopped by the control group's quota
+bool storage_limited(const Situation& situation);  // blocked, reading from a device that gives no more
+bool opens_dominate(const Situation& situation);   // opening takes most of a sample
+bool waits_in_line(const Situation& situation);    // finished batches lie behind a missing one
 // The worker that is much slower than the others throughout, or nullptr.
 const Maker* slow_maker(const Situation& situation);
 bool crowded(const Situation& situation);  // far more workers than cores, and they feel it

@@ -28,6 +28,7 @@ std::string cheaper_work(const std::string& stage) {
 
 std::optional<Cause> cpu_saturated(const Situation& situation) {
   if (!waits(situation) || !waits_for_making(situation) || !no_core_free(situation)) return std::nullopt;
+  if (in_training_thread(situation)) return std::nullopt;
   if (quota_limited(situation) || waits_in_line(situation) || slow_maker(situation) != nullptr) return std::nullopt;
   const double working = situation.makers.cpu_share().value_or(0) + situation.makers.runnable_share().value_or(0);
   if (working < kOnCpu) return std::nullopt;
@@ -40,7 +41,7 @@ std::optional<Cause> cpu_saturated(const Situation& situation) {
   cause.stage = situation.stage();
   cause.gain = bound_without(cause.share);
   const ProfiledLine* line = situation.stage_line(cause.stage);
-  if (line != nullptr) cause.where = cause.fix.where = line->where;
+  if (line != nullptr) cause.fix.where = line->where;
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {}{} although all {} are busy; only cheaper samples or more cores "
       "can "

@@ -20,8 +20,8 @@ TEST(CpuSaturated, NamesTheLineToMakeCheaper) {
   const Diagnosis diagnosis = diagnose(simulate(two_on_two()));
   EXPECT_EQ(diagnosis.verdict.cause, "cpu_saturated");
   EXPECT_EQ(diagnosis.verdict.stage, "decode");
-  ASSERT_TRUE(diagnosis.causes.front().where);
-  EXPECT_EQ(diagnosis.causes.front().where->file, "/home/ada/data.py");
+  ASSERT_TRUE(diagnosis.causes.front().fix.where);
+  EXPECT_EQ(diagnosis.causes.front().fix.where->file, "/home/ada/data.py");
   EXPECT_TRUE(diagnosis.causes.front().fix.settings.empty());
   EXPECT_THAT(diagnosis.causes.front().why_not, ElementsAre(HasSubstr("more workers")));
 }

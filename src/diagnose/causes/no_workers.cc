@@ -10,8 +10,6 @@
 namespace fullbore::diagnose {
 namespace {
 
-constexpr double kLeastGain = 1.05;
-
 // Without batch records the wait of num_workers=0 still is the making of the batch: nobody else can have made it.
 bool makes_in_loop(const Situation& situation) {
   return waits_for_making(situation) || situation.walk.matched == 0;
@@ -20,12 +18,10 @@ bool makes_in_loop(const Situation& situation) {
 }  // namespace
 
 std::optional<Cause> no_workers(const Situation& situation) {
-  if (situation.loader.workers != 0 || !waits(situation) || !makes_in_loop(situation)) return std::nullopt;
-  if (storage_limited(situation)) return std::nullopt;
-  // More processes only help if there is a core for them, or if samples need none.
+  if (!waits(situation) || !makes_in_loop(situation)) return std::nullopt;
+  if (!in_training_thread(situation) || storage_limited(situation)) return std::nullopt;
   const Gain gain = blocked_mostly(situation) ? bound_without(situation.wait_share())
                                               : bound_with_cores(situation, situation.wait_share());
-  if (*gain.max < kLeastGain) return std::nullopt;
 
   Cause cause = make_cause("no_workers", situation.wait_share(), situation);
   cause.stage = situation.stage();

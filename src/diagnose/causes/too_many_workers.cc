@@ -29,21 +29,36 @@ std::optional<double> pushed_aside(const Situation& situation) {
   return std::min(1.0, runq_ns / situation.steady.total_ns);
 }
 
+// Share of all time in which the loop waited for a batch whose worker could run and had no core. On the whole run:
+// where workers keep up otherwise, they still make the first batches of an epoch all at once.
+double waited_in_line(const Situation& situation) {
+  double runq_ns = 0;
+  for (const auto& [doing, spent] : situation.walk.whole) runq_ns += spent.runq_ns;
+  return situation.whole.total_ns > 0 ? runq_ns / situation.whole.total_ns : 0;
+}
+
+// Fewer workers save the standing in line, but not the work.
+Gain bound(const Situation& situation, double share) {
+  Gain gain = bound_without(share);
+  const Resources& resources = situation.resources;
+  if (resources.usable_cores && resources.tree_cores && *resources.tree_cores > 0)
+    gain.max = std::clamp(*resources.usable_cores / *resources.tree_cores, 1.0, *gain.max);
+  return gain;
+}
+
 }  // namespace
 
 std::optional<Cause> too_many_workers(const Situation& situation) {
   if (!crowded(situation) || quota_limited(situation)) return std::nullopt;
-  const double in_wait =
-      situation.wait_share() * situation.making_share() * situation.makers.runnable_share().value_or(0);
   const auto aside = pushed_aside(situation);
-  const double share = std::max(in_wait, aside.value_or(0));
+  const double share = std::max(waited_in_line(situation), aside.value_or(0));
   if (share < kNoteShare) return std::nullopt;
 
   Cause cause = make_cause("too_many_workers", share, situation);
   cause.stage = situation.stage();
   const std::int64_t now = *situation.loader.workers;
   const int workers = std::max(1, static_cast<int>(std::floor(*situation.resources.rank_cores)));
-  cause.gain = bound_without(aside.value_or(0));
+  cause.gain = bound(situation, share);
   cause.summary = fmt::format(
       "{} workers share {}{}: for {} of the time in which they make batches they only stand in line for a core; {} "
       "would "

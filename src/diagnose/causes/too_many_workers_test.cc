@@ -28,6 +28,16 @@ TEST(TooManyWorkers, DoesNotPromiseWhatFewerWorkersCannotGive) {
   EXPECT_LT(*diagnose(simulate(eight_on_two())).causes.front().gain.max, 1.2);
 }
 
+TEST(TooManyWorkers, IsSeenAtTheStartsOfEpochsToo) {
+  Simulation simulation = eight_on_two();
+  simulation.epochs = 8;
+  simulation.batches = 16;
+  simulation.body_ms = 60;
+  const Diagnosis diagnosis = diagnose(simulate(simulation));
+  EXPECT_EQ(diagnosis.verdict.cause, "too_many_workers");
+  EXPECT_GT(*diagnosis.causes.front().gain.max, 1.1);
+}
+
 TEST(TooManyWorkers, IsNotNamedForAsManyWorkersAsCores) {
   Simulation simulation = eight_on_two();
   simulation.workers = 2;

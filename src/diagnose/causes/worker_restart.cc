@@ -31,7 +31,8 @@ Restarts find_restarts(const Situation& situation) {
     if (gap.begin_ns >= iterations.whole_begin_ns)
       restarts.stop_ns += static_cast<double>(gap.stop_end_ns - gap.begin_ns);
   }
-  restarts.start_ns += situation.walk.start_ns;
+  const auto starting = situation.walk.whole.find(Doing::kStart);
+  if (starting != situation.walk.whole.end()) restarts.start_ns += starting->second.ns;
   if (situation.walk.matched > 0) return restarts;
   // Without batch records: the first waits beyond a typical one.
   for (const Iteration& iteration : iterations.all) {

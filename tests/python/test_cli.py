@@ -173,7 +173,8 @@ def test_runs_are_listed_and_cleaned(call, recorded, tmp_path):
 
 def test_run_writes_both_reports_and_can_write_a_third(call, recorded, tmp_path):
     shutil.copy(str(recorded / "train.py"), str(tmp_path))
-    code, out, err = call("run", "--out", "kept", "--report", "verdict.txt", "--", sys.executable, "train.py", cwd=tmp_path)
+    options = ["--out", "kept", "--report", "verdict.txt"]
+    code, out, err = call("run", *options, "--", sys.executable, "train.py", cwd=tmp_path)
     assert (code, out) == (0, "") and "Step of" not in err
     assert "Step of" in (tmp_path / "verdict.txt").read_text()
     assert {"report.json", "report.txt", "run.json"} <= {path.name for path in (tmp_path / "kept").iterdir()}

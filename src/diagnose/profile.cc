@@ -16,6 +16,7 @@ struct LineSum {
   double wall_ns = 0;
   double callees_ns = 0;
   double count = 0;
+  double opens = 0;
   std::map<wire::Stage, double> stages;
   std::map<wire::NameId, double> callees;
   wire::Stage stage = wire::Stage::kUnspecified;
@@ -49,6 +50,7 @@ class PlaceSums {
         claimed += ns / window_ns_;
       }
       out.lines.push_back(line(run, key, sum));
+      if (windows_ > 0) out.opens_per_window += sum.opens / windows_;
     }
     if (claimed < 1) out.stages[wire::Stage::kUserCode] += 1 - claimed;
     std::ranges::stable_sort(out.lines, std::ranges::greater{}, &ProfiledLine::share);
@@ -73,6 +75,7 @@ class PlaceSums {
       sum.callees_ns += wall;
       sum.stages[record.stage] += wall;
       sum.callees[record.name] += wall;
+      if (record.stage == wire::Stage::kOpen) sum.opens += record.count;
     }
   }
 

@@ -30,6 +30,7 @@ struct PlaceProfile {
   double window_ns = 0;
   double windows = 0;
   std::map<wire::Stage, double> stages;  // share by stage; what no callee claims is user_code
+  double opens_per_window = 0;           // calls that open, stat or list, per sample
   std::vector<ProfiledLine> lines;       // most expensive first
 
   bool measured() const { return window_ns > 0; }

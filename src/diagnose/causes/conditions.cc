@@ -16,6 +16,9 @@ constexpr double kBlockedShare = 0.5;
 constexpr double kFreeCore = 0.7;
 constexpr double kThrottledPeriods = 0.1;
 constexpr double kOpenShare = 0.4;
+constexpr double kFilesShare = 0.5;
+constexpr double kManyFiles = 4;  // opened per sample
+constexpr double kSmallFile = 65536;
 constexpr double kInLineShare = 0.5;
 constexpr double kSlowWorkerFactor = 2;
 constexpr double kFromDevice = 0.5;
@@ -94,7 +97,12 @@ bool storage_limited(const Situation& situation) {
 bool opens_dominate(const Situation& situation) {
   const PlaceProfile& samples = situation.profile.dataset;
   const double open = samples.share(wire::Stage::kOpen);
-  return open >= kOpenShare && samples.main_stage() == wire::Stage::kOpen;
+  if (open >= kOpenShare && samples.main_stage() == wire::Stage::kOpen) return true;
+  // The first read of a file that is not cached waits for the disk as its opening does: many files of few bytes each.
+  const MakerTotals& totals = situation.makers.totals;
+  if (samples.opens_per_window < kManyFiles || !totals.read_chars || totals.samples <= 0) return false;
+  const double bytes_per_file = *totals.read_chars / totals.samples / samples.opens_per_window;
+  return open + samples.share(wire::Stage::kRead) >= kFilesShare && bytes_per_file <= kSmallFile;
 }
 
 bool waits_in_line(const Situation& situation) {

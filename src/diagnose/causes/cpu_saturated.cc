@@ -24,11 +24,18 @@ std::string cheaper_work(const std::string& stage) {
   return "make a sample cheaper: do ahead of training what is the same in every epoch";
 }
 
+// Worth a word where others take a quarter of the cores.
+std::string others(const Resources& resources) {
+  const double theirs = resources.neighbour_cores.value_or(0);
+  const bool many = theirs >= 0.25 * resources.usable_cores.value_or(0) && theirs > 0;
+  return many ? fmt::format(" ({:.1f} of them with other programs)", theirs) : "";
+}
+
 }  // namespace
 
 std::optional<Cause> cpu_saturated(const Situation& situation) {
   if (!waits(situation) || !waits_for_making(situation) || !no_core_free(situation)) return std::nullopt;
-  if (in_training_thread(situation)) return std::nullopt;
+  if (in_training_thread(situation) || opens_dominate(situation)) return std::nullopt;
   if (quota_limited(situation) || waits_in_line(situation) || slow_maker(situation) != nullptr) return std::nullopt;
   const double working = situation.makers.cpu_share().value_or(0) + situation.makers.runnable_share().value_or(0);
   if (working < kOnCpu) return std::nullopt;
@@ -43,12 +50,12 @@ std::optional<Cause> cpu_saturated(const Situation& situation) {
   const ProfiledLine* line = situation.stage_line(cause.stage);
   if (line != nullptr) cause.fix.where = line->where;
   cause.summary = fmt::format(
-      "The training loop waits {} of each step for {}{} although all {} are busy; only cheaper samples or more cores "
+      "The training loop waits {} of each step for {}{} although all {} are busy{}; only cheaper samples or more cores "
       "can "
       "help, at most {}.",
       percent(situation.wait_share()), stage_words(cause.stage),
       in_place(line ? std::optional(line->where) : std::nullopt), cores(situation.resources.usable_cores.value_or(0)),
-      factor(*cause.gain.max));
+      others(situation.resources), factor(*cause.gain.max));
   add_evidence(cause, "usable cores", situation.resources.usable_cores, "", "affinity, cpuset, quota");
   add_evidence(cause, "in use by this job", situation.resources.tree_cores, "", "/proc/PID/stat");
   add_evidence(cause, "in use by others", situation.resources.neighbour_cores, "", "/proc/stat");

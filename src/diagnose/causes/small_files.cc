@@ -11,7 +11,10 @@ namespace fullbore::diagnose {
 
 std::optional<Cause> small_files(const Situation& situation) {
   if (!waits(situation) || !waits_for_making(situation) || !opens_dominate(situation)) return std::nullopt;
-  const double share = situation.wait_share() * situation.stage_share("open");
+  // Reading belongs to it where files are small, see opens_dominate().
+  const bool many = situation.profile.dataset.main_stage() != wire::Stage::kOpen;
+  const double share =
+      situation.wait_share() * (situation.stage_share("open") + (many ? situation.stage_share("read") : 0));
   if (share < kNoteShare) return std::nullopt;
 
   Cause cause = make_cause("small_files", share, situation);
@@ -20,18 +23,23 @@ std::optional<Cause> small_files(const Situation& situation) {
   const ProfiledLine* line = situation.stage_line("open");
   if (line != nullptr) cause.where = cause.fix.where = line->where;
   const auto& totals = situation.makers.totals;
-  const double open_share = situation.profile.dataset.share(wire::Stage::kOpen);
+  const PlaceProfile& samples = situation.profile.dataset;
+  const double open_share = samples.share(wire::Stage::kOpen) + (many ? samples.share(wire::Stage::kRead) : 0);
   std::optional<double> open_ms, kilobytes;
   if (totals.samples > 0) open_ms = totals.fetch_ns / 1e6 / totals.samples * open_share;
   if (totals.samples > 0 && totals.read_chars) kilobytes = *totals.read_chars / 1e3 / totals.samples;
   cause.summary = fmt::format(
-      "The training loop waits {} of each step for files to be opened{}: opening takes {} of making a sample{}; "
+      "The training loop waits {} of each step for files to be opened{}: {} takes {} of making a sample{}; "
       "without it "
       "training would be at most {} faster.",
-      percent(share), in_place(line ? std::optional(line->where) : std::nullopt), percent(open_share),
-      open_ms ? fmt::format(" ({})", milliseconds(*open_ms)) : "", factor(*cause.gain.max));
-  add_evidence(cause, "opening files, of a sample", open_share, "share", "hook, line timing");
-  add_evidence(cause, "opening files, per sample", open_ms, "ms", "hook");
+      percent(share), in_place(line ? std::optional(line->where) : std::nullopt),
+      many ? fmt::format("opening and reading {:.0f} small files", samples.opens_per_window) : "opening",
+      percent(open_share), open_ms ? fmt::format(" ({})", milliseconds(*open_ms)) : "", factor(*cause.gain.max));
+  add_evidence(cause, many ? "opening and reading files, of a sample" : "opening files, of a sample", open_share,
+               "share", "hook, line timing");
+  add_evidence(cause, "that is, per sample", open_ms, "ms", "hook");
+  if (samples.opens_per_window > 0)
+    add_evidence(cause, "files opened per sample", samples.opens_per_window, "", "hook");
   add_evidence(cause, "read per sample", kilobytes, "kB", "/proc/PID/io");
   add_evidence(cause, "making samples: blocked", situation.makers.blocked_share(), "share", "/proc/PID/schedstat");
   add_evidence(cause, "free cores", situation.resources.free_cores, "", "/proc/PID/stat");

@@ -16,7 +16,7 @@ def _once(folder, make):
     return folder
 
 
-def _cut(source, rng, size, grow=1.0):
+def _cut(source, rng, size):
     from PIL import Image
 
     width, height = source.size
@@ -38,8 +38,8 @@ def _pictures(folder, count, size):
 
 
 def photos(cache):
-    """800 JPEGs of 500x375, quality 92."""
-    return _once(cache / "photos", lambda folder: _pictures(folder, 800, (500, 375)))
+    """480 JPEGs of 1200x900, quality 92."""
+    return _once(cache / "photos", lambda folder: _pictures(folder, 480, (1200, 900)))
 
 
 def large_photos(cache):

@@ -10,7 +10,6 @@ from photos import Photos
 class MixedPhotos(Photos):
     def __init__(self, root, large):
         super().__init__(root)
-        self.files = self.files[:800]
         large_files = sorted(Path(large).glob("*.jpg"))
         for k in range(0, len(self.files), 80):
             self.files[k] = large_files[k // 80 % len(large_files)]
@@ -21,7 +20,7 @@ def main():
     loader = torch.utils.data.DataLoader(dataset, batch_size=8, shuffle=True, num_workers=2, persistent_workers=True)
     model = Accelerator(step_ms=40)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    for epoch in range(2):
+    for epoch in range(3):
         for images, labels in loader:
             loss = model(images)
             optimizer.zero_grad()

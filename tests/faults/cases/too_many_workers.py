@@ -7,11 +7,11 @@ from photos import Photos
 
 
 def main():
-    dataset = torch.utils.data.Subset(Photos(sys.argv[1]), range(640))
-    loader = torch.utils.data.DataLoader(dataset, batch_size=32, shuffle=True, num_workers=16, persistent_workers=True)
-    model = Accelerator(step_ms=110)
+    dataset = Photos(sys.argv[1])
+    loader = torch.utils.data.DataLoader(dataset, batch_size=16, shuffle=True, num_workers=16, persistent_workers=True)
+    model = Accelerator(step_ms=60)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    for epoch in range(5):
+    for epoch in range(6):
         for images, labels in loader:
             loss = model(images)
             optimizer.zero_grad()

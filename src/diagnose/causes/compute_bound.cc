@@ -33,8 +33,7 @@ std::optional<Cause> compute_bound(const Situation& situation) {
   cause.gain = bound_without(situation.wait_share());
   cause.summary = fmt::format(
       "Leave the loader alone: the training loop waits {:.1f} % of each step for its input, so a perfect loader would "
-      "gain at "
-      "most {:.2f}x{}.",
+      "gain at most {:.2f}x{}.",
       situation.wait_share() * 100, *cause.gain.max, largest_pause(situation));
   add_evidence(cause, "waiting for input, per step", situation.wait_ms(), "ms", "hook");
   add_evidence(cause, "step", situation.step_ms(), "ms", "hook");

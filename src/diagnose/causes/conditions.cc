@@ -20,6 +20,7 @@ constexpr double kFilesShare = 0.5;
 constexpr double kManyFiles = 4;  // opened per sample
 constexpr double kSmallFile = 65536;
 constexpr double kInLineShare = 0.5;
+constexpr double kBusy = 0.9;
 constexpr double kSlowWorkerFactor = 2;
 constexpr double kFromDevice = 0.5;
 constexpr double kDeviceBusy = 0.8;
@@ -105,8 +106,14 @@ bool opens_dominate(const Situation& situation) {
   return open + samples.share(wire::Stage::kRead) >= kFilesShare && bytes_per_file <= kSmallFile;
 }
 
+bool all_busy(const Situation& situation) {
+  return situation.makers.busy.value_or(0) >= kBusy;
+}
+
+// Workers that are all busy may well finish out of turn: that alone costs nothing, somebody has to idle for it.
 bool waits_in_line(const Situation& situation) {
-  return situation.walk.wait_ns > 0 && situation.walk.head_of_line_ns >= kInLineShare * situation.walk.wait_ns;
+  const WaitWalk& walk = situation.walk;
+  return walk.wait_ns > 0 && walk.head_of_line_ns >= kInLineShare * walk.wait_ns && !all_busy(situation);
 }
 
 const Maker* slow_maker(const Situation& situation) {

@@ -23,7 +23,8 @@ bool no_core_free(const Situation& situation);     // known to be
 bool quota_limited(const Situation& situation);    // stopped by the control group's quota
 bool storage_limited(const Situation& situation);  // blocked, reading from a device that gives no more
 bool opens_dominate(const Situation& situation);   // files, not bytes or pixels, are most of a sample
-bool waits_in_line(const Situation& situation);    // finished batches lie behind a missing one
+bool all_busy(const Situation& situation);         // the workers, nearly all of their time
+bool waits_in_line(const Situation& situation);    // finished batches lie behind a missing one, and workers idle
 // The worker that is much slower than the others throughout, or nullptr.
 const Maker* slow_maker(const Situation& situation);
 bool crowded(const Situation& situation);  // far more workers than cores, and they feel it

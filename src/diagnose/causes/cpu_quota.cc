@@ -18,8 +18,7 @@ std::optional<Cause> cpu_quota(const Situation& situation) {
   const Resources& resources = situation.resources;
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {} because the control group stops this job in {} of its periods: "
-      "the "
-      "quota is {}, the machine has {}; a higher quota would gain at most {}.",
+      "the quota is {}, the machine has {}; a higher quota would gain at most {}.",
       percent(cause.share), stage_words(cause.stage), percent(*resources.throttled_periods),
       cores(*resources.quota_cores),
       cores(resources.affinity_cores.value_or(resources.machine_cores.value_or(*resources.quota_cores))),

@@ -51,8 +51,7 @@ std::optional<Cause> cpu_saturated(const Situation& situation) {
   if (line != nullptr) cause.fix.where = line->where;
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {}{} although all {} are busy{}; only cheaper samples or more cores "
-      "can "
-      "help, at most {}.",
+      "can help, at most {}.",
       percent(situation.wait_share()), stage_words(cause.stage),
       in_place(line ? std::optional(line->where) : std::nullopt), cores(situation.resources.usable_cores.value_or(0)),
       others(situation.resources), factor(*cause.gain.max));

@@ -26,6 +26,20 @@ TEST(CpuSaturated, NamesTheLineToMakeCheaper) {
   EXPECT_THAT(diagnosis.causes.front().why_not, ElementsAre(HasSubstr("more workers")));
 }
 
+// Seen in a recorded run: two busy workers whose batches lay ready in turns, 4 ms before the one that was awaited.
+TEST(CpuSaturated, IsNamedWhenBusyWorkersFinishOutOfTurn) {
+  Simulation simulation = two_on_two();
+  simulation.body_ms = 5;
+  record::Run run = simulate(simulation);
+  for (auto& batch : run.ranks[0].batches) {
+    if (batch.record.worker == 1)
+      for (auto* time :
+           {&batch.record.begin_ns, &batch.record.fetched_ns, &batch.record.collated_ns, &batch.record.put_ns})
+        *time -= testing::ms(60);
+  }
+  EXPECT_EQ(diagnose(run).verdict.cause, "cpu_saturated");
+}
+
 TEST(CpuSaturated, IsNotNamedWhileACoreIsFree) {
   Simulation simulation = two_on_two();
   simulation.cores = 4;

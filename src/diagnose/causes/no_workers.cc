@@ -29,8 +29,7 @@ std::optional<Cause> no_workers(const Situation& situation) {
   const int workers = recommended_workers(situation);
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {} in the main process (num_workers=0{}); worker processes would "
-      "make it "
-      "at most {} faster.",
+      "make it at most {} faster.",
       percent(cause.share), stage_words(cause.stage),
       situation.loader.where ? ", " + place(situation.loader.where) : "", factor(*gain.max));
   add_wait_evidence(cause, situation);

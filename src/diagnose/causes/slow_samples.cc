@@ -50,8 +50,7 @@ std::optional<Cause> slow_samples(const Situation& situation) {
   if (line != nullptr) cause.where = line->where;
   cause.summary = fmt::format(
       "The training loop waits {} of each step for a few slow samples: up to {} where a typical one takes {}{}; "
-      "without "
-      "them training would be at most {} faster.",
+      "without them training would be at most {} faster.",
       percent(share), milliseconds(walk.slow_samples.front().ms), milliseconds(typical_ms),
       named.empty() ? "" : ", dataset index " + named, factor(*cause.gain.max));
   add_evidence(cause, "slowest sample", walk.slow_samples.front().ms, "ms", "hook");

@@ -50,8 +50,7 @@ std::optional<Cause> slow_worker(const Situation& situation) {
   const double ms = *slow->sample_ns / 1e6, typical_ms = others_ms(situation, *slow);
   cause.summary = fmt::format(
       "The training loop waits {} of each step for worker {}, which takes {} per sample where the others take {}{}; at "
-      "its "
-      "neighbours' pace training would be at most {} faster.",
+      "its neighbours' pace training would be at most {} faster.",
       percent(share), slow->worker, milliseconds(ms), milliseconds(typical_ms), in_place(situation.loader.where),
       factor(*cause.gain.max));
   add_evidence(cause, fmt::format("typical sample in worker {}", slow->worker), ms, "ms", "hook");

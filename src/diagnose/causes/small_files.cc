@@ -30,8 +30,7 @@ std::optional<Cause> small_files(const Situation& situation) {
   if (totals.samples > 0 && totals.read_chars) kilobytes = *totals.read_chars / 1e3 / totals.samples;
   cause.summary = fmt::format(
       "The training loop waits {} of each step for files to be opened{}: {} takes {} of making a sample{}; "
-      "without it "
-      "training would be at most {} faster.",
+      "without it training would be at most {} faster.",
       percent(share), in_place(line ? std::optional(line->where) : std::nullopt),
       many ? fmt::format("opening and reading {:.0f} small files", samples.opens_per_window) : "opening",
       percent(open_share), open_ms ? fmt::format(" ({})", milliseconds(*open_ms)) : "", factor(*cause.gain.max));

@@ -11,13 +11,6 @@
 namespace fullbore::diagnose {
 namespace {
 
-constexpr double kBusy = 0.9;
-
-// Every worker on its own: one that idles would take more work without another one being started.
-bool all_busy(const Situation& situation) {
-  return situation.makers.busy.value_or(0) >= kBusy;
-}
-
 int more_workers(const Situation& situation) {
   const int now = static_cast<int>(*situation.loader.workers);
   const double room = blocked_mostly(situation) ? 4.0 * now : now + situation.resources.free_cores.value_or(1) + 0.3;
@@ -28,7 +21,7 @@ int more_workers(const Situation& situation) {
 
 std::optional<Cause> too_few_workers(const Situation& situation) {
   if (!has_workers(situation) || !waits(situation) || !waits_for_making(situation)) return std::nullopt;
-  if (!all_busy(situation) || waits_in_line(situation) || slow_maker(situation) != nullptr) return std::nullopt;
+  if (!all_busy(situation) || slow_maker(situation) != nullptr) return std::nullopt;
   if (!core_free(situation) && !blocked_mostly(situation)) return std::nullopt;
   if (storage_limited(situation) || opens_dominate(situation) || quota_limited(situation)) return std::nullopt;
 
@@ -39,8 +32,7 @@ std::optional<Cause> too_few_workers(const Situation& situation) {
   const int workers = more_workers(situation);
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {} in {} worker{} that {} busy all the time{}, while {}; more "
-      "workers "
-      "would make it at most {} faster.",
+      "workers would make it at most {} faster.",
       percent(cause.share), stage_words(cause.stage), now, now == 1 ? "" : "s", now == 1 ? "is" : "are",
       in_place(situation.loader.where), blocked_mostly(situation) ? "samples mostly wait for I/O" : "cores are free",
       factor(*cause.gain.max));

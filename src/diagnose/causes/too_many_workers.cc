@@ -61,8 +61,7 @@ std::optional<Cause> too_many_workers(const Situation& situation) {
   cause.gain = bound(situation, share);
   cause.summary = fmt::format(
       "{} workers share {}{}: for {} of the time in which they make batches they only stand in line for a core; {} "
-      "would "
-      "do the same work{}.",
+      "would do the same work{}.",
       now, cores(*situation.resources.rank_cores), in_place(situation.loader.where),
       percent(*situation.makers.runnable_share()), workers,
       aside.value_or(0) >= kNoteShare

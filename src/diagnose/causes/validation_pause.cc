@@ -55,8 +55,7 @@ std::optional<Cause> validation_pause(const Situation& situation) {
   const double each_ms = passes.wall_ns / 1e6 / passes.count;
   cause.summary = fmt::format(
       "Training stands still for {} at each of {} validations{}: {} of all time, of which {} is waiting for validation "
-      "data; "
-      "without them it would be at most {} faster.",
+      "data; without them it would be at most {} faster.",
       milliseconds(each_ms), passes.count, in_place(cause.where), percent(share), percent(waiting),
       factor(*cause.gain.max));
   add_evidence(cause, "validations", passes.count, "", "hook");

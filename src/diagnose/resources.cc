@@ -89,13 +89,29 @@ void measure_cores(const Window& window, Resources& out) {
   out.rank_cores = *out.usable_cores / static_cast<double>(std::max<std::size_t>(1, trainers.size()));
 }
 
+// The device with the lowest read limit of the control group, "" if none has one.
+std::string tightest_device(const record::Run& run) {
+  std::string device;
+  double lowest = 0;
+  for (const record::Series& series : run.series) {
+    if (series.metric != "cgroup.io_read_limit_bytes_per_s" || series.value.empty()) continue;
+    if (!device.empty() && series.value.back() >= lowest) continue;
+    lowest = series.value.back();
+    device = series.label;
+  }
+  return device;
+}
+
 void measure_storage(const Window& window, Resources& out) {
   out.tree_read_bytes_per_s = window.rate("tree.read_bytes");
   out.tree_read_chars_per_s = window.rate("tree.read_chars");
   out.device = main_label(window.run, "mount.device");
   out.mount_type = main_label(window.run, "mount.type");
+  // Where no data path was seen (a library that opens files by itself), a device with a limit is the one to look at.
+  if (out.device.empty()) out.device = tightest_device(window.run);
   if (out.device.empty()) return;
   out.device_read_bytes_per_s = window.rate("disk.read_bytes", out.device);
+  if (!out.device_read_bytes_per_s) out.device_read_bytes_per_s = out.tree_read_bytes_per_s;
   out.device_reads_per_s = window.rate("disk.reads", out.device);
   out.device_busy = window.rate("disk.busy_s", out.device);
   out.device_queue = window.rate("disk.queue_s", out.device);

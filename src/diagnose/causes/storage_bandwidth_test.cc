@@ -30,6 +30,20 @@ TEST(StorageBandwidth, IsNamedWhenTheDeviceGivesNoMore) {
   EXPECT_THAT(diagnosis.causes.front().why_not, ElementsAre(HasSubstr("more workers")));
 }
 
+// numpy opens its files by itself: no data path, hence no device, but the group's limit and what the job reads are
+// known.
+TEST(StorageBandwidth, IsNamedAtTheLimitOfAGroupWhereNoPathWasSeen) {
+  Simulation simulation = at_the_limit();
+  simulation.device_busy = 0;
+  testing::RunBuilder builder;
+  testing::simulate_into(builder, simulation);
+  builder.gauge("cgroup.io_read_limit_bytes_per_s", 40e6, "vda");
+  builder.counter("tree.read_bytes", 39e6, *builder.run.info.end_ns);
+  const Diagnosis diagnosis = diagnose(builder.take());
+  EXPECT_EQ(diagnosis.verdict.cause, "storage_bandwidth");
+  EXPECT_THAT(diagnosis.verdict.summary, HasSubstr("vda, which gives no more than 39 MB/s"));
+}
+
 TEST(StorageBandwidth, IsNotNamedWhenBytesComeFromTheCache) {
   Simulation simulation = at_the_limit();
   simulation.read_bytes_share = 0.05;

@@ -72,10 +72,7 @@ void ProcessSampler::report_share_of_memory(Readings& out) {
   if (alive_.empty()) return;
   const LiveProcess& process = alive_[next_share_++ % std::min(alive_.size(), kMostSizes)];
   const std::string pid = std::to_string(process.pid);
-  if (resident_bytes(process.stat) > kLargestWalkBytes) {
-    out.missing("process.pss_bytes", "process " + pid + " is left out: more than 1 GiB resident is too slow to walk");
-    return;
-  }
+  if (resident_bytes(process.stat) > kLargestWalkBytes) return;
   const auto text = files_.read(proc_path(process.pid, "smaps_rollup"));
   if (!text) {
     if (text.error().error_number() != ENOENT && text.error().error_number() != ESRCH) {

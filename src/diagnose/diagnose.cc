@@ -36,7 +36,7 @@ void describe_steps(const Judged& judged, Diagnosis& out) {
   out.steps = situation.steps;
   out.loader = situation.loader;
   out.system = situation.resources.system;
-  out.loop_lines = loop_lines(situation.profile, situation.step_ms());
+  out.loop_lines = loop_lines(situation.profile, situation.step_ms(), situation.wait_ms());
   const auto& totals = situation.makers.totals;
   const double batches = static_cast<double>(std::max<std::size_t>(1, totals.batches));
   out.dataset_lines = dataset_lines(situation.profile, totals.fetch_ns / 1e6 / batches,

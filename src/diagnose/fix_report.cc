@@ -37,6 +37,11 @@ bool changes_random_numbers(const FixAction& action) {
          (action.setting.name == "num_workers" || action.setting.name == "persistent_workers");
 }
 
+// What torch itself takes for a loader that is given workers: nothing that anyone would write.
+bool is_default(const FixAction& action) {
+  return action.setting.name == "prefetch_factor" && action.setting.before == "None" && action.setting.after == "2";
+}
+
 std::string diff_of(const std::vector<FixAction>& actions) {
   std::map<std::pair<std::string, int>, std::pair<CallSource, std::vector<Setting>>> by_call;
   for (const FixAction& action : actions) {
@@ -64,6 +69,7 @@ std::optional<FixReport> read_fix_report(const record::Run& run) {
                        {setting, value_text(setting, fix.before), value_text(setting, fix.after)},
                        outcome_of(fix.applied),
                        std::string(run.name(fix.why))};
+      if (is_default(action)) continue;
       const auto [at, added] = seen.try_emplace({action.where.file, action.where.line, setting}, report.actions.size());
       if (added)
         report.actions.push_back(std::move(action));

@@ -96,11 +96,10 @@ void add_wait_evidence(Cause& cause, const Situation& situation) {
   add_evidence(cause, "of that on a CPU", situation.makers.cpu_share(), "share", "/proc/PID/schedstat");
   const ProfiledLine* line = situation.stage_line(cause.stage);
   if (cause.stage.empty() || line == nullptr) return;
-  const std::string callee = line->callee.empty() ? "" : ", mostly " + line->callee;
   add_evidence(cause,
-               fmt::format("{} of {} is {}{}", place(line->where), cause.stage == "collate" ? "collating" : "a sample",
-                           cause.stage, callee),
-               line->share, "share", "hook, line timing");
+               fmt::format("{} of {} at {}", stage_words(cause.stage),
+                           cause.stage == "collate" ? "all collating" : "a sample", place(line->where)),
+               line->share, "share", line->callee.empty() ? "hook, line timing" : "hook, in " + line->callee);
 }
 
 void set_settings(Cause& cause, const Situation& situation, std::vector<Setting> settings) {

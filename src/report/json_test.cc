@@ -55,8 +55,9 @@ TEST(Json, HasNoStepWhereNothingWasJudged) {
 
 TEST(Json, HasEveryKeyOfTheSchemaHoweverLittleWasSeen) {
   const auto json = parsed(testing::short_run());
-  for (const auto& key : schema()["required"]) EXPECT_TRUE(json.contains(key)) << key;
-  EXPECT_EQ(json.size(), schema()["properties"].size());
+  const auto rules = schema();
+  for (const auto& key : rules["required"]) EXPECT_TRUE(json.contains(key)) << key;
+  EXPECT_EQ(json.size(), rules["properties"].size());
 }
 
 TEST(Json, RoundsToSixDigitsAndKeepsInfinityOut) {

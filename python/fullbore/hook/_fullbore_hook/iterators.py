@@ -10,7 +10,9 @@ import weakref
 from . import abi, at_fork, describe, fail, forks, records
 from .process import here, profile
 
+_BRIEF_NS = 2000000  # in iterations shorter than this nobody asks who stood in line for a core; the kernel's answer costs 3 us
 _clock = time.monotonic_ns
+_cpu_clock = time.thread_time_ns
 _thread = threading.get_ident
 _UNKNOWN, _UNKNOWN32 = records.UNKNOWN, records.UNKNOWN32
 
@@ -86,7 +88,7 @@ class IteratorState:
     __slots__ = (
         "ref loader loader_info number epoch begun has_queue outer caller usage thread last_cpu last_runq count traced "
         "begin_ns end_ns cpu runq cpu_now loop_cpu loop_runq queue_wait waiting_since sampler sampling_since pin "
-        "pinning_since batch worker missing ready samples bytes"
+        "pinning_since batch worker missing ready samples bytes brief"
     ).split()
 
     def __init__(self, loader_info):
@@ -98,6 +100,8 @@ class IteratorState:
         self.usage = abi.Usage()
         self.thread = 0
         self.count = 0
+        self.begin_ns = 0
+        self.brief = False
         self.outer = None
         self.waiting_since = 0
 
@@ -153,7 +157,8 @@ class IteratorState:
             self._count_ready(self.ref())
         else:
             self.pin = 0
-        cpu, runq = self.usage.now()[:2]
+        self.brief = 0 < _clock() - self.begin_ns < _BRIEF_NS
+        cpu, runq = self.used()
         if self.thread == _thread():
             self.loop_cpu = cpu - self.last_cpu
             self.loop_runq = _difference(runq, self.last_runq)
@@ -161,6 +166,10 @@ class IteratorState:
             self.loop_cpu = self.loop_runq = _UNKNOWN
         self.cpu, self.runq = cpu, runq
         self.begin_ns = _clock()
+
+    def used(self):
+        """(CPU ns, run-queue delay ns) of this thread so far; the second only where iterations take their time."""
+        return (_cpu_clock(), _UNKNOWN) if self.brief else self.usage.now()[:2]
 
     def _count_ready(self, iterator):
         tasks, wanted = iterator._task_info, iterator._rcvd_idx
@@ -189,7 +198,7 @@ class IteratorState:
 
     def _exit(self, kind):
         end_ns = self.end_ns or _clock()
-        cpu, runq = self.cpu_now or self.usage.now()[:2]  # making the batch has ended with asking
+        cpu, runq = self.cpu_now or self.used()  # making the batch has ended with asking
         stopped = kind is not None and issubclass(kind, StopIteration)
         flags = records.STOP if stopped else records.ERROR if kind is not None else 0
         flags |= (records.FIRST if self.count == 0 else 0) | (records.TRACED if self.traced else 0)

@@ -79,6 +79,10 @@ class Maker:
 
     def _read_usage(self, with_io):
         """CPU time always; bytes as the difference to the end of the batch before, if that was read too."""
+        if not with_io and self.state is not None and self.state.brief:
+            self.io_is_of_last = False
+            self.used = (*self.state.used(), [_UNKNOWN] * 3)
+            return
         usage = self.usage.now(with_io)
         io = [_UNKNOWN] * 3
         if with_io:

@@ -13,11 +13,11 @@ LOOP_LIMIT_NS = 50_000_000
 SAMPLE_LIMIT_NS = 20_000_000
 LOOP_GRACE_NS = 200_000_000
 # The whole hook may take 20 us per step, 5 us per sample in the training thread and 2 % in workers; the lines get:
-LOOP_SHARE, LOOP_CAP_NS = 0.002, 8_000
-OWN_SAMPLE_SHARE, OWN_SAMPLE_CAP_NS = 0.01, 2_500
+LOOP_SHARE, LOOP_CAP_NS = 0.001, 4_000
+OWN_SAMPLE_SHARE, OWN_SAMPLE_CAP_NS = 0.01, 1_000
 WORKER_SHARE, WORKER_CAP_NS = 0.01, 10_000_000
 # What the first windows may cost above that, once per process: a verdict has to have lines after 20 iterations.
-OPENING_NS = {stages.LOOP: 10_000_000, stages.DATASET: 50_000_000, stages.COLLATE_FN: 10_000_000}
+OPENING_NS = {stages.LOOP: 4_000_000, stages.DATASET: 30_000_000, stages.COLLATE_FN: 4_000_000}
 FIRST_WINDOWS = 2
 MOST_FORGIVEN = 3
 BLOCKING_READ = 3          # wire::IntervalKind

@@ -25,13 +25,13 @@ def busy_until(deadline):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument("--steps", type=int, default=6000)
     parser.add_argument("--batch-size", type=int, default=1)
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--step-ms", type=float, default=0.0, help="the loop body keeps its core busy for so long")
     args = parser.parse_args()
     loader = DataLoader(Rows(args.steps * args.batch_size), batch_size=args.batch_size, num_workers=args.workers, collate_fn=list)
-    warm_up = args.steps // 5
+    warm_up = args.steps // 2
     step, total = 0, 0
     for batch in loader:
         total += len(batch)

@@ -3,6 +3,7 @@ reason where this machine does not permit it; a case that could not be set up is
 import contextlib
 import os
 import subprocess
+import time
 from pathlib import Path
 
 
@@ -32,7 +33,19 @@ def _group(controller, settings):
     try:
         yield lambda: (group / "cgroup.procs").write_text(str(os.getpid()))
     finally:
-        group.rmdir()
+        _remove(group)
+
+
+def _remove(group):
+    """The kernel counts processes of the group for a moment after they were waited for."""
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            return group.rmdir()
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
 
 
 def _v2_controllers():

@@ -139,6 +139,11 @@ std::string unified(const CallSource& call, std::string_view before, std::string
 
 }  // namespace
 
+std::string diff_path(const std::string& file, const std::string& working_directory) {
+  const std::string inside = working_directory + "/";
+  return !working_directory.empty() && file.starts_with(inside) ? file.substr(inside.size()) : file;
+}
+
 std::string code_diff(const CallSource& source, const std::vector<Setting>& settings) {
   const auto call = find_call(source.code, "DataLoader");
   if (!call || source.file.empty() || source.first_line <= 0) return "";

@@ -14,6 +14,10 @@ struct CallSource {
   std::string code;    // whole source lines that hold the call
 };
 
+// How a diff of a run in `working_directory` names `file`: relative to it if it lies inside, so that `patch -p1` applies
+// the diff there.
+std::string diff_path(const std::string& file, const std::string& working_directory);
+
 // Unified diff that sets the keyword arguments of the one DataLoader call in `call`, keeping its formatting. Settings
 // whose before equals after are left out. "" if nothing changes or it cannot be done safely: no such call or several, a
 // value that may hide in *args or **kwargs, source that cannot be read.

@@ -173,5 +173,11 @@ TEST(CodeDiff, SaysNothingWhenNothingChanges) {
   EXPECT_EQ(diff("d = DataLoader(ds)\n", {{"num_workers", "2", "2"}}), "");
 }
 
+TEST(DiffPathTest, IsRelativeInsideTheWorkingDirectoryOnly) {
+  EXPECT_EQ(diff_path("/home/u/p/train.py", "/home/u/p"), "train.py");
+  EXPECT_EQ(diff_path("/home/u/p2/train.py", "/home/u/p"), "/home/u/p2/train.py");
+  EXPECT_EQ(diff_path("/home/u/p/train.py", ""), "/home/u/p/train.py");
+}
+
 }  // namespace
 }  // namespace fullbore::diagnose

@@ -42,12 +42,12 @@ bool is_default(const FixAction& action) {
   return action.setting.name == "prefetch_factor" && action.setting.before == "None" && action.setting.after == "2";
 }
 
-std::string diff_of(const std::vector<FixAction>& actions) {
+std::string diff_of(const std::vector<FixAction>& actions, const std::string& working_directory) {
   std::map<std::pair<std::string, int>, std::pair<CallSource, std::vector<Setting>>> by_call;
   for (const FixAction& action : actions) {
     if (action.outcome != FixOutcome::kApplied || action.where.line == 0) continue;
     auto& [call, settings] = by_call[{action.where.file, action.where.line}];
-    call = {action.where.file, action.where.line, action.where.code};
+    call = {diff_path(action.where.file, working_directory), action.where.line, action.where.code};
     settings.push_back(action.setting);
   }
   std::string diff;
@@ -82,7 +82,7 @@ std::optional<FixReport> read_fix_report(const record::Run& run) {
           ? "the same samples, each once per epoch, and the same distribution of augmentation, but from "
             "other random numbers, as when a person edits num_workers"
           : "every random number is as it was";
-  report.diff = diff_of(report.actions);
+  report.diff = diff_of(report.actions, run.info.working_directory);
   return report;
 }
 

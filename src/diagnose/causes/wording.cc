@@ -107,7 +107,8 @@ void set_settings(Cause& cause, const Situation& situation, std::vector<Setting>
   cause.fix.settings = std::move(settings);
   if (cause.fix.settings.empty()) return;
   if (const auto& where = situation.loader.where)
-    cause.fix.diff = code_diff({where->file, where->line, where->code}, cause.fix.settings);
+    cause.fix.diff = code_diff(
+        {diff_path(where->file, situation.run->info.working_directory), where->line, where->code}, cause.fix.settings);
   cause.fix.next_command =
       fmt::format("fullbore run --fix={} -- {}", shell_quoted(situation.run->folder), watched_command(situation));
 }

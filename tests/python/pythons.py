@@ -1,8 +1,10 @@
-"""Which Pythons the tests can use."""
+"""Which Pythons the tests can use, and the stand-in for torch where there is none."""
 
 import glob
 import os
 import shutil
+
+STANDIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "standin")
 
 
 def interpreters():

@@ -440,6 +440,8 @@ def test_a_python_that_cannot_load_the_hook_is_named(fullbore, tmp_path, flag):
 def test_a_missing_tmpfs_costs_the_hook_and_nothing_else(fullbore, tmp_path):
     """Without a tmpfs there are no rings; a disk is never taken instead."""
     hide = 'for d in /dev/shm /run /tmp; do mount --bind "$0" $d || exit 99; done; exec "$@"'
+    if os.path.realpath(fullbore).startswith(("/tmp/", "/run/")):
+        pytest.skip("the program itself lies under a folder that this test hides")
     (tmp_path / "empty").mkdir()
     whole = ["unshare", "-m", "sh", "-c", hide, str(tmp_path / "empty")]
     whole += [fullbore, "run", "--quiet", "--out", "/tmp/run", "--", "sh", "-c", "cat /tmp/run/run.json; exit 8"]

@@ -13,7 +13,6 @@ sys.path.insert(0, TESTS)
 import pythons  # noqa: E402
 import rings  # noqa: E402
 
-STANDIN = os.path.join(TESTS, "standin")
 Watched = collections.namedtuple("Watched", "code out err records")
 
 
@@ -89,7 +88,7 @@ def torch_run(request, bench):
         pytest.skip("Python %s is not installed" % name)
     if name == "torch" and not has_torch():
         pytest.skip("torch is not installed for this Python")
-    path = [] if name == "torch" else [STANDIN]
+    path = [] if name == "torch" else [pythons.STANDIN]
 
     def run(script, *arguments, way="watched", env=None):
         return getattr(bench, way)(python, bench.write(script), *arguments, path=path, env=env)

@@ -1,10 +1,8 @@
 """--fix on every Python that is installed, with a stand-in for torch: its modules run where the hook runs."""
 
-import os
-
+from pythons import STANDIN
 from test_fix_hooked import changes, fix_file
 
-STANDIN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "standin")
 SCRIPT = """
 import multiprocessing, os, sys, time
 from torch.utils.data import DataLoader, Dataset

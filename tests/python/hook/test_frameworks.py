@@ -48,7 +48,7 @@ def test_a_loader_rebuilt_by_accelerate_has_the_users_line(bench):
     needs("accelerate")
     records = bench.watched(sys.executable, bench.write(ACCELERATE)).records
     loader = records.one("Loader")
-    assert loader.code.startswith("DataLoader(TensorDataset(")
+    assert loader.code.startswith("loader = DataLoader(TensorDataset(")
     assert (loader.batch_size, loader.dataset_length) == (8, 32) and loader.flags & 32
     assert len(records.of("Step")) == 4 and len(records.of("Next")) == 5
 

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from pythons import STANDIN
 
 PROGRAM = """
 import os, sys, time
@@ -39,7 +40,6 @@ def program(bench, package):
 
 
 def test_a_notebook_is_watched_twice_and_left_as_it_was(bench, bare_python, program):
-    from conftest import STANDIN
 
     done = bench.alone(bare_python, program, path=[STANDIN])
     assert (done.returncode, done.stdout) == (0, "run-0\nrun-1\n"), done.stderr

@@ -3,8 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -92,6 +94,9 @@ base::Expected<RunOptions> run_options(const RunArguments& arguments, bool with_
     if (!fix->note.empty() && !options.quiet) fmt::print(stderr, "fullbore: {}\n", fix->note);
     options.fix = fix->plan;
   }
+  // Before the command starts, so that nothing is lost to a name that cannot be written.
+  if (!arguments.report.empty() && !std::ofstream(arguments.report, std::ios::app))
+    return std::unexpected(base::Error::system(errno, "cannot write the report to " + arguments.report));
   const RunReportOptions report{options.quiet, arguments.report};
   options.report = [report](const std::string& folder) { report_run(folder, report); };
   return options;

@@ -74,6 +74,7 @@ def call(fullbore):
         (["run", "python", "x.py"], 125, "write `--` in front of the command: fullbore run -- python x.py"),
         (["run", "--for", "soon", "--", "true"], 125, "'soon' is no duration"),
         (["run", "--stop", "--", "true"], 125, "--stop needs --for or --steps"),
+        (["run", "--report", "nowhere/report.txt", "--", "true"], 125, "cannot write the report to nowhere/report.txt"),
         (["run", "--fix=nowhere", "--", "true"], 125, "--fix: no run 'nowhere'"),
     ],
 )

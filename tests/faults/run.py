@@ -60,6 +60,9 @@ def record(case, folder):
     target = GOLDEN / case.name / "run"
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(folder, target, ignore=shutil.ignore_patterns("report.*"))
+    info = json.loads((target / "run.json").read_text())
+    info["host"] = "recorder"  # a stored run says nothing of who stored it
+    (target / "run.json").write_text(json.dumps(info, indent=2, sort_keys=True) + "\n")
 
 
 def main():

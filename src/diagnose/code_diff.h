@@ -14,8 +14,8 @@ struct CallSource {
   std::string code;    // whole source lines that hold the call
 };
 
-// How a diff of a run in `working_directory` names `file`: relative to it if it lies inside, so that `patch -p1` applies
-// the diff there.
+// How a diff of a run in `working_directory` names `file`: relative to it if it lies inside, so that `patch -p1`
+// applies the diff there.
 std::string diff_path(const std::string& file, const std::string& working_directory);
 
 // Unified diff that sets the keyword arguments of the one DataLoader call in `call`, keeping its formatting. Settings

@@ -8,7 +8,7 @@ import time
 import weakref
 
 from . import abi, at_fork, describe, fail, forks, records
-from .process import here, profile
+from .process import here, profile, unless_a_worker_died
 
 _BRIEF_NS = 2000000  # in iterations shorter than this nobody asks who stood in line for a core; the kernel's answer costs 3 us
 _clock = time.monotonic_ns
@@ -88,7 +88,7 @@ class IteratorState:
     __slots__ = (
         "ref loader loader_info number epoch begun has_queue outer caller usage thread last_cpu last_runq count traced "
         "begin_ns end_ns cpu runq cpu_now loop_cpu loop_runq queue_wait waiting_since sampler sampling_since pin "
-        "pinning_since batch worker missing ready samples bytes brief"
+        "pinning_since batch worker missing ready samples bytes brief entered timing"
     ).split()
 
     def __init__(self, loader_info):
@@ -136,10 +136,13 @@ class IteratorState:
 
     def __enter__(self):
         self.outer, here.next = here.next, self
+        self.entered = self.timing = False
         try:
             self._enter(sys._getframe(1))
+            self.entered = True
         except Exception as error:
-            fail(error)
+            here.next = self.outer
+            unless_a_worker_died(error)
         return self
 
     def _enter(self, frame):
@@ -147,6 +150,7 @@ class IteratorState:
             self.begin()
         self.caller = _caller(frame)
         self.traced = profile.next_begin(self.caller)
+        self.timing = True
         self.batch = self.cpu_now = None
         self.worker = self.samples = self.ready = _UNKNOWN32
         self.bytes = self.pin = self.queue_wait = _UNKNOWN
@@ -191,7 +195,11 @@ class IteratorState:
     def __exit__(self, kind, error, traceback):
         here.next, self.outer = self.outer, None
         try:
-            self._exit(kind)
+            if self.entered:
+                self._exit(kind)
+            elif self.timing:
+                caller, self.caller = self.caller, None
+                profile.next_end(caller)
         except Exception as failure:
             fail(failure)
         return False

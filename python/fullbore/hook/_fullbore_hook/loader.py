@@ -3,10 +3,10 @@
 import sys
 import time
 
-from . import abi, environment, fail, frames, is_ours, rewrite
+from . import abi, environment, fail, frames, rewrite
 from .guard import NOTHING, contexts, observes, passes
 from .iterators import LoaderInfo, loaders, serves, state_of, weak_entry
-from .process import announce_trainer, fix, here
+from .process import announce_trainer, fix, here, unless_a_worker_died
 
 _SETTINGS = ("num_workers", "pin_memory", "prefetch_factor", "persistent_workers")
 _clock = time.monotonic_ns
@@ -89,20 +89,14 @@ class _Iterating:
         try:
             state_of(self.iterator, self.loader).begin(self)
         except Exception as failure:
-            _unless_a_worker_died(failure)
+            unless_a_worker_died(failure)
         try:
             if error is None:
                 fix.iterator_created(self.loader, self.iterator)
         except Exception as failure:
-            _unless_a_worker_died(failure)
+            unless_a_worker_died(failure)
         return error is not None
 
-
-def _unless_a_worker_died(failure):
-    """torch tells of a dead worker from a signal handler, which may run while we do. next() finds the worker dead once
-    more, and there --fix can take its change back."""
-    if is_ours(failure) or not fix.active():
-        fail(failure)
 
 
 class _Probe:

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 
-from . import abi, at_fork, emit, environment, forks, part, records
+from . import abi, at_fork, emit, environment, fail, forks, is_ours, part, records
 
 
 class _Absent:
@@ -97,3 +97,11 @@ def start_method():
     if b"multiprocessing.forkserver" in command and forks() == 1:
         return records.FORKSERVER
     return records.FORK if forks() else records.SPAWN
+
+
+def unless_a_worker_died(failure):
+    """Ends the hook for an error of ours. torch tells of a dead worker from a signal handler, which may run while we do:
+    with --fix that is passed over here, because next() finds the worker dead once more, where the change is taken back.
+    """
+    if is_ours(failure) or not fix.active():
+        fail(failure)

@@ -15,6 +15,7 @@ class Slow(Dataset):
         return 256
     def __getitem__(self, index):
         if len(sys.argv) > 1 and get_worker_info() is not None:
+            time.sleep(0.5)  # the training process waits for the first batch by then
             os._exit(1)
         time.sleep(0.003)
         return torch.tensor([index])

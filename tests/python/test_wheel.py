@@ -32,6 +32,7 @@ def test_the_wheel_serves_every_python_3_on_linux_x86_64(wheel):
 def test_the_wheel_holds_program_library_and_hook_and_no_caches(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {"fullbore/bin/fullbore", "fullbore/lib/libfullbore_record.so", "fullbore/hook/sitecustomize.py"} <= names
+    assert "fullbore/lib/_fullbore_probes.abi3.so" in names
     assert not [name for name in names if "__pycache__" in name]
 
 

@@ -1,6 +1,7 @@
 """--fix on every Python that is installed, with a stand-in for torch: its modules run where the hook runs."""
 
 from pythons import STANDIN
+from rings import UNKNOWN
 from test_fix_hooked import changes, fix_file
 
 SCRIPT = """
@@ -38,3 +39,5 @@ def test_workers_that_raise_are_taken_back(bench, bare_python):
     watched = bench.watched(bare_python, script, "raise", path=[STANDIN], env=fix_file(bench.folder))
     assert (watched.code, watched.out, watched.err) == (0, "True\nTrue\n", "")
     assert ("num_workers", 0, 2, 2) in changes(watched)
+    assert not [record.why for record in watched.records.of("Missing") if record.signal == "hook"]
+    assert {record.batch for record in watched.records.of("Next") if record.batch != UNKNOWN} >= {0, 1}

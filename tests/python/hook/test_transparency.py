@@ -85,8 +85,8 @@ assert os.waitpid(pid, 0)[1] == 0""",
 
 
 def test_an_error_of_the_hook_ends_it_and_not_the_program(torch_run):
-    for place in ("next_", "batch", "step"):
-        change = (HOOK % (["records"],)) + "; hook['records'].%s = int.__truediv__" % place
+    for place in ("iterators'].IteratorState.wait_begins", "records'].batch", "records'].step"):
+        change = (HOOK % (["iterators", "records"],)) + "; hook['%s = int.__truediv__" % place
         watched = torch_run(LOOP % (change, ""), way="watched")
         assert (watched.code, watched.out, watched.err) == (0, "done\n", "")
         (why,) = missing(watched)

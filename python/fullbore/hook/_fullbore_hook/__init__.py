@@ -74,6 +74,8 @@ def part(name):
 def is_ours(error):
     """False if the exception came from other code: a signal handler that ran while we did. It must go on its way."""
     traceback, own = error.__traceback__, os.path.dirname(__file__)
+    if traceback is None:
+        return True  # raised by a probe in C
     while traceback.tb_next is not None:
         traceback = traceback.tb_next
     return os.path.dirname(traceback.tb_frame.f_code.co_filename) == own

@@ -19,6 +19,7 @@ _library = None
 _write = None
 _name = None
 _usage = None
+_native = None  # the probes in C
 
 
 def _open():
@@ -54,7 +55,22 @@ def _open():
         return False
     _library = library
     _status = _OPEN
+    if _native is not None:
+        _open_native()
     return True
+
+
+def _open_native():
+    _native.open(ctypes.cast(_library.fullbore_record_write, ctypes.c_void_p).value,
+                 ctypes.cast(_library.fullbore_thread_usage_now, ctypes.c_void_p).value)
+
+
+def serve(native):
+    """The probes in C write where this module does, for as long as it does."""
+    global _native
+    _native = native
+    if _status == _OPEN:
+        _open_native()
 
 
 def _in_main_interpreter():
@@ -76,6 +92,8 @@ def close():
     """Ends all writing in this process; nothing opens it again."""
     global _status
     _status = _CLOSED
+    if _native is not None:
+        _native.close()
 
 
 def reopen(rings, library, ring_bytes):
@@ -93,11 +111,16 @@ def write(packed, count=1):
     if _status != _OPEN and not active():
         return False
     if _write(packed, len(packed), count) == 2:
-        from . import stop
-
-        stop()
+        ended()
         return False
     return True
+
+
+def ended():
+    """The observation is over: the hook turns itself off."""
+    from . import stop
+
+    stop()
 
 
 def name(text):

@@ -42,9 +42,21 @@ class Budget:
         self.left -= 1
         return True
 
-    def end_unit(self, wall_ns, cost_ns):
-        """The unit took `wall_ns`, of which tracing cost `cost_ns` (0 if it was not traced)."""
-        earned = min(self.cap_ns, self.share * wall_ns)
+    def resting(self):
+        """So many units to come will surely not be traced."""
+        if self.left:
+            return 0
+        owed = -self.allowance_ns / self.cap_ns if self.allowance_ns < 0 else 0
+        return max(self._rest, int(owed), self.first - self.units - 1)
+
+    def pass_over(self, units):
+        """So many units passed, not traced and without next_unit() being asked; the coming end_unit() counts them."""
+        self.units += units
+        self._rest = max(0, self._rest - units)
+
+    def end_unit(self, wall_ns, cost_ns, units=1):
+        """The units took `wall_ns` together, of which tracing cost `cost_ns` (0 if none was traced)."""
+        earned = min(self.cap_ns * units, self.share * wall_ns)
         self.allowance_ns += max(0.0, min(earned, _SAVED_UNITS * self.cap_ns - self.allowance_ns))
         self.allowance_ns -= cost_ns
         if self.allowance_ns < -self.most_debt_ns:

@@ -8,6 +8,7 @@ from . import abi, emit, frames, records
 
 _WRAPPED_DEEP = 5
 _LEAVES_COUNTED = 64
+_CONTAINERS = (list, tuple, dict)
 _DEFAULT_START = {"fork": records.FORK, "spawn": records.SPAWN, "forkserver": records.FORKSERVER}
 
 
@@ -148,24 +149,21 @@ def batch_size(data):
     """(samples or None, bytes or UNKNOWN) of a batch, from its plain tensors and containers alone."""
     torch = sys.modules.get("torch")
     tensor = getattr(torch, "Tensor", None)
-    if type(data) is tensor:
-        leaves = [data]
-    else:
-        leaves = []
-        _collect(data, tensor, leaves, 3)
+    leaves = []
+    _collect((data,), tensor, leaves, 3)
     size = sum([leaf.numel() * leaf.element_size() for leaf in leaves]) if leaves else records.UNKNOWN
     return _samples(data, tensor, leaves), size
 
 
 def _collect(data, tensor, leaves, depth):
-    kind = type(data)
-    if kind is tensor:
-        leaves.append(data)
-    elif depth and kind in (list, tuple, dict) or hasattr(kind, "_fields"):
-        for value in data.values() if kind is dict else data:
-            if len(leaves) >= _LEAVES_COUNTED:
-                break
+    for value in data.values() if type(data) is dict else data:
+        kind = type(value)
+        if kind is tensor:
+            leaves.append(value)
+        elif depth and (kind in _CONTAINERS or hasattr(kind, "_fields")):
             _collect(value, tensor, leaves, depth - 1)
+        if len(leaves) >= _LEAVES_COUNTED:
+            break
 
 
 def _samples(data, tensor, leaves):

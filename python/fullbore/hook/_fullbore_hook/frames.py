@@ -42,6 +42,15 @@ def _judge(filename):
     return not path.startswith(_STANDARD_LIBRARY)
 
 
+def asking(frame):
+    """The frame that asked a loader for its next batch, from `frame` outwards: not torch's own, nor a `__next__` that a
+    loader's own subclass puts in between.
+    """
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(("torch.utils.data.", "torchdata.")):
+        frame = frame.f_back
+    return frame
+
+
 def user_frame(frame):
     """(nearest frame of user code from `frame` outwards or None, whether library frames lay before it)."""
     passed = False

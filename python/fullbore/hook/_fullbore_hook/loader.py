@@ -4,8 +4,9 @@ import sys
 import time
 
 from . import abi, environment, fail, frames, rewrite
-from .guard import NOTHING, contexts, observes, passes
+from .guard import contexts, passes
 from .iterators import LoaderInfo, loaders, serves, state_of, weak_entry
+from .native import probes
 from .process import announce_trainer, fix, here, unless_a_worker_died
 
 _SETTINGS = ("num_workers", "pin_memory", "prefetch_factor", "persistent_workers")
@@ -135,14 +136,8 @@ class _Probe:
     @contexts
     def iterator(self, iterator, loader):
         state = state_of(iterator, loader)
-        serves(state.loader)
-
-    def next(self, iterator):
-        try:
-            return state_of(iterator) if abi.active() else NOTHING
-        except Exception as error:
-            fail(error)
-            return NOTHING
+        state.has_queue = bool(getattr(loader, "num_workers", 0))  # --fix may turn back an iterator within its next()
+        serves(state.loader_info.number)
 
     def guarded(self, iterator):
         try:
@@ -154,77 +149,13 @@ class _Probe:
     def first_batch(self, iterator):
         return fix.first_batch(iterator, iterator._next_data)
 
-    # Within every next(): written out, because a decorator would cost as much again as what it guards.
-
-    def yielded(self, data):
-        try:
-            state = here.next
-            if state is not None:
-                state.yielded(data)
-        except Exception as error:
-            fail(error)
-        return data
-
-    def sampling(self):
-        try:
-            state = here.next
-            if state is not None:
-                state.sampling_since = _clock()
-        except Exception as error:
-            fail(error)
-
-    def sampled(self, index):
-        try:
-            state = here.next
-            if state is not None and state.sampling_since:
-                state.sampler += _clock() - state.sampling_since
-                state.sampling_since = 0
-        except Exception as error:
-            fail(error)
-        return index
-
-    def waiting(self):
-        try:
-            state = here.next
-            # a get that times out is tried again: the wait goes on
-            if state is not None and not state.waiting_since:
-                state.waiting_since = _clock()
-        except Exception as error:
-            fail(error)
-
-    def arrived(self, data):
-        try:
-            state = here.next
-            if state is not None and state.waiting_since:
-                state.queue_wait += _clock() - state.waiting_since
-                state.waiting_since = 0
-        except Exception as error:
-            fail(error)
-        return data
-
-    def processing(self, worker):
-        try:
-            state = here.next
-            if state is not None:
-                state.worker = worker
-        except Exception as error:
-            fail(error)
-
-    @observes
-    def taking(self, index):
-        if here.next is not None:
-            here.next.batch = index
-
-    @observes
-    def pinning(self):
-        if here.next is not None:
-            here.next.pinning_since = _clock()
-
-    @passes
-    def pinned(self, data):
-        state = here.next
-        if state is not None and state.pinning_since:
-            state.pin = _clock() - state.pinning_since
+    # Within every next(): in C, see native.py.
+    next = probes.next
+    yielded = probes.yielded
+    sampling, sampled = probes.sampling, probes.sampled
+    waiting, arrived = probes.waiting, probes.arrived
+    pinning, pinned = probes.pinning, probes.pinned
+    taking, processing = probes.taking, probes.processing
 
 
 _PROBE = _Probe()

@@ -73,7 +73,7 @@ class Maker:
         self.collated_ns = self.collated_ns or now
         self._read_usage(now - self.begin_ns > _WORTH_BYTES_NS)
         if self.state is not None:
-            self.state.cpu_now = self.used[:2]
+            self.state.made(*self.used[:2])
             self.finish(self.collated_ns)
             self.state = None
 

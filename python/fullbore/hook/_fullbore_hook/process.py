@@ -7,13 +7,14 @@ import threading
 import time
 
 from . import abi, at_fork, emit, environment, fail, forks, is_ours, part, records
+from .native import probes
 
 
 class _Absent:
-    """Stands for a part that could not be loaded (which is on record): all it is asked is answered with None."""
+    """Stands for a part that could not be loaded (which is on record): all it is asked is answered with nothing."""
 
     def __getattr__(self, name):
-        return lambda *arguments, **named: None
+        return lambda *arguments, **named: 0
 
 
 profile = part("profile") or _Absent()
@@ -24,7 +25,6 @@ fix.start(emit.fix)
 class _Here(threading.local):
     """Per thread: the loader calls that are running right now, innermost last."""
 
-    next = None  # loader.IteratorState
     iterating = None  # loader._Iterating
     maker = None  # worker.Maker
 
@@ -57,7 +57,7 @@ def announce(role, worker=None, base_seed=None):
     if training is not None:
         # a forked worker has inherited the callback
         (training.watch_collections if role == records.TRAINER else training.ignore_collections)()
-    profile.start(emit, role == records.WORKER)
+    profile.start(emit, role == records.WORKER, wake=probes.wake)
     torch = sys.modules.get("torch")
     tier = profile.tier()
     if not tier:

@@ -13,13 +13,14 @@ from .watcher import Watcher
 _watcher = None
 _why_not = "line timing was not started"
 _fork_hooked = False
+_FOREVER = 1 << 30
 
 
-def start(emit, worker=False, clock=time.monotonic_ns):
+def start(emit, worker=False, clock=time.monotonic_ns, wake=None):
     """Begins line timing in this process; again in a forked child, whose parent's windows end here.
 
     `emit` has profile(), data_path() and interval(), as the module emit; `worker`: what is made here does not hold up a
-    training thread; `clock` returns ns.
+    training thread; `clock` returns ns; `wake` is called when the coming iteration must be told of despite next_rest().
     """
     global _watcher, _why_not, _fork_hooked
     try:
@@ -28,7 +29,7 @@ def start(emit, worker=False, clock=time.monotonic_ns):
             tracer.forget()
         else:
             tracer, _why_not = make_tracer(clock)
-        _watcher = Watcher(emit, tracer, clock, worker) if tracer is not None else None
+        _watcher = Watcher(emit, tracer, clock, worker, wake) if tracer is not None else None
         if _watcher is not None and not _fork_hooked:
             at_fork(_after_fork)
             _fork_hooked = True
@@ -69,15 +70,28 @@ def why_not():
     return _why_not if _watcher is None else _watcher.why_not
 
 
-def next_begin(frame):
-    """The caller of next(iterator) begins to wait; True if the iteration that ends here was slowed by tracing."""
+def next_begin(frame, since_ns=0, skipped=0):
+    """next(iterator) begins to wait; `frame` is torch's, or the caller's. True if the iteration that ends here was slowed
+    by tracing. It began at `since_ns`; `skipped` iterations before it were not told of, as next_rest() allowed.
+    """
     watcher = _watcher
     if watcher is None:
         return False
     try:
-        return watcher.next_begin(frame)
+        return watcher.next_begin(frame, since_ns, skipped)
     except Exception as problem:
         return bool(_give_up(problem))
+
+
+def next_rest():
+    """So many iterations after the one that has begun need not be told of, unless wake() is called."""
+    watcher = _watcher
+    if watcher is None:
+        return _FOREVER
+    try:
+        return watcher.next_rest()
+    except Exception as problem:
+        return int(_give_up(problem))
 
 
 def next_end(frame):

@@ -2,7 +2,7 @@
 
 from threading import get_ident
 
-from . import calibrate, codes, roots, stages
+from . import calibrate, codes, frames, roots, stages
 from .budget import Budget
 from .datapaths import DataPaths
 from .ledger import Ledger
@@ -26,7 +26,8 @@ BLOCKING_READ = 3          # wire::IntervalKind
 class Watcher:
     """Windows over iterations, samples and collate calls of one process. Follows one thread of each kind."""
 
-    def __init__(self, emit, tracer, clock, worker):
+    def __init__(self, emit, tracer, clock, worker, wake=None):
+        self._wake = wake or (lambda: None)
         self.emit = emit
         self.tracer = tracer
         self.why_not = ""
@@ -75,7 +76,7 @@ class Watcher:
 
     # -- the loop -----------------------------------------------------------------------------------------------
 
-    def next_begin(self, frame):
+    def next_begin(self, frame, since_ns=0, skipped=0):
         thread = get_ident()
         if self._loop_thread == 0:
             self._loop_thread = thread
@@ -84,16 +85,24 @@ class Watcher:
         self._next_depth += 1
         if self._next_depth > 1:
             return False
+        budget = self.budgets[stages.LOOP]
+        if skipped and self._iteration:
+            budget.pass_over(skipped)
+            budget.end_unit(since_ns - self._iteration, 0, skipped)
+            self._iteration = since_ns
         traced = self._end_iteration(frame)
         now = self._clock()
         self._iteration = self._wait_begin = now
         self._iteration_cost = self._wait_cost = 0
         self._finished = False
-        budget = self.budgets[stages.LOOP]
         self._want_loop = budget.next_unit() and self._free(budget)
         if not self._want_loop:
             self.tracer.release(stages.LOOP)
         return traced
+
+    def next_rest(self):
+        own = get_ident() == self._loop_thread and self._next_depth == 1
+        return self.budgets[stages.LOOP].resting() if own and not self._want_loop and not self._news else 0
 
     def next_end(self, frame):
         if get_ident() != self._loop_thread or self._next_depth == 0:
@@ -102,6 +111,7 @@ class Watcher:
         if self._next_depth or not self._want_loop or self._finished:
             return
         ledger = self.ledgers[stages.LOOP]
+        frame = frames.asking(frame)
         chain = codes.carriers(frame)
         self._wait_line = None
         if chain:
@@ -124,7 +134,7 @@ class Watcher:
             cost = self.tracer.end()
             heavy = self.tracer.heavy
             ledger = self.ledgers[stages.LOOP]
-            if self.tracer.expired or frame.f_code is not self._loop_code:
+            if self.tracer.expired or frames.asking(frame).f_code is not self._loop_code:
                 # left by an exception or a break: what was traced is no iteration
                 ledger.discard()
                 self.budgets[stages.LOOP].stop_burst()
@@ -208,6 +218,7 @@ class Watcher:
                     # a library's first use (imports, tables) is not what samples cost
                     self._forgiven += 1
                     cost = 0
+            self._wake()
         now = self._clock()
         budget.end_unit(now - self._call_begin, cost)
         self._iteration_cost += cost

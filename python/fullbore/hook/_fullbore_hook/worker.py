@@ -6,6 +6,7 @@ from . import abi, fail, records, rewrite
 from .guard import contexts, observes, passes
 from .iterators import served_loader
 from .maker import Maker
+from .native import probes
 from .process import announce, here, profile
 
 _clock = time.monotonic_ns
@@ -64,7 +65,7 @@ class _Probe:
 
     @contexts
     def fetching(self, fetcher, possibly_batched_index):
-        maker, state = here.maker, here.next
+        maker, state = here.maker, probes.running()
         if state is None:
             return maker if maker is not None and maker.open else None
         if not abi.active():

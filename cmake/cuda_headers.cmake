@@ -1,0 +1,23 @@
+# The headers of CUDA, which are all that is needed of it: libcuda is opened at run time. A toolkit is taken where there is
+# one, otherwise the header wheels of PyPI. Gives the target fullbore_cuda_headers, a system include: its warnings are
+# not ours.
+if(NOT Python_EXECUTABLE)
+  find_program(FULLBORE_ANY_PYTHON NAMES python3)
+endif()
+# Asked of the interpreter, because an isolated build of a wheel has its packages on PYTHONPATH alone.
+execute_process(
+  COMMAND ${Python_EXECUTABLE} ${FULLBORE_ANY_PYTHON} -c
+          "import importlib.util as u; print(';'.join(p + '/cu13/include' for p in u.find_spec('nvidia').submodule_search_locations))"
+  OUTPUT_VARIABLE wheels OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+file(GLOB venv_wheels ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu13/include)
+file(GLOB toolkits /usr/local/cuda/include /usr/local/cuda-*/include)
+# No default paths: /usr/include/linux has a cuda.h of another kind.
+find_path(FULLBORE_CUDA_INCLUDE cuda.h
+          HINTS ${CUDAToolkit_ROOT}/include $ENV{CUDAToolkit_ROOT}/include $ENV{CUDA_HOME}/include
+          PATHS ${toolkits} ${wheels} ${venv_wheels} NO_DEFAULT_PATH)
+if(NOT FULLBORE_CUDA_INCLUDE)
+  message(FATAL_ERROR "FULLBORE_GPU=cuda needs the header cuda.h and found none; pip install "
+                      "'cuda-toolkit[cudart,crt,cupti,nvml]==13.0.2', or set CUDA_HOME, or build with -DFULLBORE_GPU=none")
+endif()
+add_library(fullbore_cuda_headers INTERFACE)
+target_include_directories(fullbore_cuda_headers SYSTEM INTERFACE ${FULLBORE_CUDA_INCLUDE})

@@ -217,7 +217,7 @@ FakeCuda::FakeCuda(FakeCudaOptions options) : api_(FakeFunctions::table()), opti
 }
 
 FakeCuda::~FakeCuda() {
-  current = nullptr;
+  if (current == this) current = nullptr;
 }
 
 StreamHandle FakeCuda::make_stream() {

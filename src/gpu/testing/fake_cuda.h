@@ -5,6 +5,7 @@
 // is queued, as the real driver does. A held stream does nothing until it is released, as behind a kernel that spins.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -90,7 +91,7 @@ class FakeCuda {
   std::map<std::string, std::map<std::uint64_t, int>> calls_;
   std::uint64_t next_handle_ = 0x1000;
   std::uint64_t clock_ = 0;
-  bool capturing_ = false;
+  std::atomic<bool> capturing_ = false;
   int broken_ = 0;
 };
 

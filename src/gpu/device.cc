@@ -40,14 +40,22 @@ Expected<void> Device::enter_thread() const {
   return check(api_, api_.exchange_capture_mode(&mode), "relax the thread's capture mode");
 }
 
-ContextScope::ContextScope(const Device& device) : device_(device) {
+ContextScope::ContextScope(const Device& device) : device_(device), mode_(CU_STREAM_CAPTURE_MODE_RELAXED) {
   const CudaApi& api = device.api();
+  exchange_mode();
   if (api.context_get_current(&before_) == CUDA_SUCCESS && before_ == device.context_) return;
   changed_ = api.context_set_current(device.context_) == CUDA_SUCCESS;
 }
 
 ContextScope::~ContextScope() {
   if (changed_) device_.api().context_set_current(before_);
+  exchange_mode();
+}
+
+void ContextScope::exchange_mode() {
+  auto mode = static_cast<CUstreamCaptureMode>(mode_);
+  device_.api().exchange_capture_mode(&mode);
+  mode_ = mode;
 }
 
 }  // namespace fullbore::gpu

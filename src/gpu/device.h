@@ -36,8 +36,8 @@ class Device {
   int pid_;
 };
 
-// For a thread that is not ours: the device's context is current within the scope and the caller's again after it. The
-// capture mode is left alone, because the calls of this scope are the caller's own.
+// For a thread that is not ours: within the scope the device's context is current and calls pass while another thread
+// captures a graph; after it both are the caller's again.
 class ContextScope {
  public:
   explicit ContextScope(const Device& device);
@@ -46,8 +46,11 @@ class ContextScope {
   ~ContextScope();
 
  private:
+  void exchange_mode();
+
   const Device& device_;
   ContextHandle before_ = nullptr;
+  int mode_;
   bool changed_ = false;
 };
 

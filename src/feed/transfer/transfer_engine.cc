@@ -165,11 +165,13 @@ Expected<void> TransferEngine::hand_over(Transfer& transfer, gpu::StreamHandle c
 }
 
 Expected<void> TransferEngine::wait_for_sources(Transfer& transfer) {
+  const gpu::ContextScope scope(*device_);
   if (auto queued = wait_until_queued(transfer); !queued) return queued;
   return transfer.direct_ ? transfer.end_.wait() : Expected<void>();
 }
 
 Expected<bool> TransferEngine::done(Transfer& transfer) {
+  const gpu::ContextScope scope(*device_);
   {
     const std::lock_guard lock(mutex_);
     if (transfer.unqueued_ > 0) return false;
@@ -179,6 +181,7 @@ Expected<bool> TransferEngine::done(Transfer& transfer) {
 }
 
 Expected<void> TransferEngine::wait(Transfer& transfer) {
+  const gpu::ContextScope scope(*device_);
   if (auto queued = wait_until_queued(transfer); !queued) return queued;
   return transfer.chunks_.empty() ? Expected<void>() : transfer.end_.wait();
 }
@@ -203,6 +206,7 @@ Expected<std::optional<TransferTimes>> TransferEngine::times(Transfer& transfer)
 
 void TransferEngine::release(Transfer* transfer) {
   if (device_->forked()) return;
+  const gpu::ContextScope scope(*device_);
   {
     std::unique_lock lock(mutex_);
     // Chunks that no thread has taken are dropped; the transfer leaves the list wherever it stands in it.

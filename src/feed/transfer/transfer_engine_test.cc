@@ -152,10 +152,10 @@ TEST(TransferEngine, AnotherThreadsGraphCaptureIsNotBroken) {
   std::vector<Bytes> sources(20, filled(150, 1)), destinations(20, filled(150, 0));
   std::vector<Transfer*> transfers;
   for (std::size_t i = 0; i < 20; ++i) transfers.push_back(&f.submit({request(sources[i], destinations[i])}));
-  for (Transfer* transfer : transfers) ASSERT_TRUE(f.engine->wait_for_sources(*transfer));
+  for (Transfer* transfer : transfers) ASSERT_TRUE(f.engine->wait(*transfer));
+  for (Transfer* transfer : transfers) f.engine->release(transfer);
   EXPECT_EQ(f.cuda.capture_breaking_calls(), 0);
   f.cuda.end_capture();
-  for (Transfer* transfer : transfers) f.engine->release(transfer);
 }
 
 TEST(TransferEngine, ItGoesOnWithFewerSlotsWhereMemoryCannotBeLocked) {

@@ -2,5 +2,6 @@
 #include "bindings.h"
 
 NB_MODULE(_core, module) {
+  nanobind::set_leak_warnings(false);  // a daemon thread may still hold a transfer when the interpreter ends
   fullbore::bindings::bind_transfer(module, fullbore::gpu::load_cuda);
 }

@@ -17,7 +17,7 @@ namespace {
 using feed::Transfer;
 using feed::TransferEngine;
 using feed::TransferTimes;
-using Requests = std::vector<std::tuple<std::uintptr_t, std::uintptr_t, std::size_t, bool>>;
+using Requests = std::vector<std::tuple<std::uintptr_t, std::uintptr_t, std::size_t, std::uint32_t>>;
 
 gpu::StreamHandle stream_of(std::uintptr_t handle) {
   return reinterpret_cast<gpu::StreamHandle>(handle);
@@ -59,8 +59,8 @@ class Ticket {
 std::unique_ptr<Ticket> submit(Engine& self, const Requests& given) {
   std::vector<feed::CopyRequest> requests;
   requests.reserve(given.size());
-  for (const auto& [source, destination, bytes, packed] : given)
-    requests.push_back({reinterpret_cast<const std::byte*>(source), destination, bytes, packed});
+  for (const auto& [source, destination, bytes, pack] : given)
+    requests.push_back({reinterpret_cast<const std::byte*>(source), destination, bytes, pack});
   return std::make_unique<Ticket>(self.engine, value_or_throw(self.engine->submit(requests)));
 }
 
@@ -122,7 +122,7 @@ void bind_transfer(nb::module_& module, Driver driver) {
           nb::arg("threads"), nb::call_guard<nb::gil_scoped_release>(),
           "Reserves slots * slot_bytes of page-locked memory and starts the threads. `stream` is a CUstream as int.")
       .def("submit", &submit, nb::arg("copies"),
-           "Queues copies (source, destination, bytes, packed) and returns at once.")
+           "Queues copies (source, destination, bytes, pack) and returns at once.")
       .def(
           "enter_thread", [](Engine& self) { value_or_throw(self.device->enter_thread()); },
           "Lets this thread's CUDA calls pass while another thread captures a graph.")

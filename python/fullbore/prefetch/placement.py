@@ -15,7 +15,7 @@ _SPAN_ALIGNMENT = 16
 
 class Placed(NamedTuple):
     moved: dict  # id of a tensor -> its copy
-    copies: list  # (source address, destination address, bytes, packed) for the engine
+    copies: list  # (source address, destination address, bytes, pack) for the engine: equal packs, one copy
     sources: list  # what the addresses lie in, to be kept until they are read
     buffers: list  # one tensor per piece of device memory
 
@@ -101,7 +101,7 @@ def _place_alone(placed, span, device):
         _take_views(placed, span, buffer, 0)
     placed.buffers.append(buffer)
     placed.sources.append(span.source)
-    placed.copies.append((span.address, buffer.data_ptr(), span.bytes, False))
+    placed.copies.append((span.address, buffer.data_ptr(), span.bytes, 0))
 
 
 def _place_packed(placed, spans, device, pack_bytes):
@@ -120,10 +120,10 @@ def _fill_pack(placed, pack, device):
     last, offset = pack[-1]
     buffer = device.empty_strided((offset + last.bytes,), (1,), torch.uint8)
     placed.buffers.append(buffer)
-    start = buffer.data_ptr()
+    start, number = buffer.data_ptr(), len(placed.buffers)
     for span, offset in pack:
         placed.sources.append(span.source)
-        placed.copies.append((span.address, start + offset, span.bytes, True))
+        placed.copies.append((span.address, start + offset, span.bytes, number))
         _take_views(placed, span, buffer, offset)
 
 

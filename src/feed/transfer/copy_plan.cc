@@ -12,9 +12,9 @@ std::size_t plan_chunks(std::span<const CopyRequest> requests, std::size_t slot_
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const CopyRequest& request = requests[i];
     if (request.bytes == 0) continue;
-    if (request.packed) {
+    if (request.pack != 0) {
       pageable += pinned(request.source) ? 0 : request.bytes;
-      const bool goes_on = i > 0 && requests[i - 1].packed && !chunks.empty();
+      const bool goes_on = !chunks.empty() && requests[chunks.back().first].pack == request.pack;
       if (!goes_on) chunks.push_back({.first = i, .count = 0, .destination = request.destination});
       Chunk& chunk = chunks.back();
       chunk.count = i + 1 - chunk.first;

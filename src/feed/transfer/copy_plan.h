@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -16,9 +17,10 @@ struct CopyRequest {
   const std::byte* source = nullptr;
   gpu::DeviceAddress destination = 0;
   std::size_t bytes = 0;
-  // This and the packed requests next to it lie in one device buffer, in this order, and go there in one copy. The gaps
-  // between them are filled with anything. Together they must fit into a slot.
-  bool packed = false;
+  // 0: a copy of its own. Requests next to each other with the same other number lie in one device buffer, in this
+  // order, and go there in one copy; the gaps between them are filled with anything. Together they must fit into a
+  // slot.
+  std::uint32_t pack = 0;
 };
 
 // One copy of the device. Staged: through a slot that holds requests [first, first + count), each from `offset` on.
@@ -32,7 +34,7 @@ struct Chunk {
 };
 
 // Fills `chunks` (its memory is used again) and returns how many bytes come from pageable memory. Requests of no bytes
-// make no chunk. `pinned` is asked once for each request that is not packed.
+// make no chunk. `pinned` is asked once for each request.
 std::size_t plan_chunks(std::span<const CopyRequest> requests, std::size_t slot_bytes,
                         const std::function<bool(const void*)>& pinned, std::vector<Chunk>& chunks);
 

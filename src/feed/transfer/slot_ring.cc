@@ -43,10 +43,12 @@ Expected<Slot*> SlotRing::take() {
     slot = unheld_.front();
     unheld_.pop_front();
   }
-  if (auto done = slot->last_use_.wait(); !done) {
+  auto done = slot->last_use_.done();
+  if (done && *done) return slot;
+  if (auto waited = slot->last_use_.wait(); !waited) {
     const std::lock_guard lock(mutex_);
     unheld_.push_back(slot);
-    return std::unexpected(done.error());
+    return std::unexpected(waited.error());
   }
   return slot;
 }

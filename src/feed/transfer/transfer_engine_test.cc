@@ -21,8 +21,8 @@ Bytes filled(std::size_t size, int with) {
   return Bytes(size, std::byte(with));
 }
 
-CopyRequest request(const Bytes& source, Bytes& destination, bool packed = false) {
-  return {source.data(), reinterpret_cast<gpu::DeviceAddress>(destination.data()), source.size(), packed};
+CopyRequest request(const Bytes& source, Bytes& destination) {
+  return {source.data(), reinterpret_cast<gpu::DeviceAddress>(destination.data()), source.size()};
 }
 
 // An engine on a fake device, and a stream of the training thread.
@@ -82,8 +82,8 @@ TEST(TransferEngine, PinnedSourcesArriveUnstagedAndSmallOnesTogether) {
   Bytes a = filled(10, 1), b = filled(6, 2), large(300), small(40);
   const auto at = [&](std::size_t offset) { return reinterpret_cast<gpu::DeviceAddress>(small.data() + offset); };
   Transfer& transfer = f.submit({{pinned.bytes().data(), reinterpret_cast<gpu::DeviceAddress>(large.data()), 300},
-                                 {a.data(), at(0), 10, true},
-                                 {b.data(), at(32), 6, true}});
+                                 {a.data(), at(0), 10, 1},
+                                 {b.data(), at(32), 6, 1}});
   ASSERT_TRUE(f.engine->wait(transfer));
   EXPECT_EQ(large, filled(300, 7));
   EXPECT_EQ(small[9], std::byte{1});

@@ -34,6 +34,8 @@ class FakeDevice:
         return contextlib.nullcontext()
 
     def is_host(self, tensor):
+        if tensor.layout is not torch.strided:
+            return True
         return tensor.untyped_storage().data_ptr() not in self._blocks
 
     def empty_strided(self, size, stride, dtype):

@@ -1,4 +1,4 @@
-"""`pip install .` gives a package that works by itself: program, library and hook in one wheel for every Python 3."""
+"""`pip install .` gives a package that works by itself: program, libraries, hook and the extension for one Python."""
 
 import os
 import subprocess
@@ -24,8 +24,9 @@ def wheel(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_the_wheel_serves_every_python_3_on_linux_x86_64(wheel):
-    assert wheel.name.endswith("-py3-none-linux_x86_64.whl")
+def test_the_wheel_is_for_this_python_on_linux_x86_64(wheel):
+    python = "cp%d%d" % sys.version_info[:2]
+    assert wheel.name.endswith("-%s-%s-linux_x86_64.whl" % (python, python))
 
 
 @pytest.mark.slow
@@ -33,6 +34,8 @@ def test_the_wheel_holds_program_library_and_hook_and_no_caches(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {"fullbore/bin/fullbore", "fullbore/lib/libfullbore_record.so", "fullbore/hook/sitecustomize.py"} <= names
     assert "fullbore/lib/_fullbore_probes.abi3.so" in names
+    assert len([name for name in names if name.startswith("fullbore/_core.") and name.endswith(".so")]) == 1
+    assert "fullbore/prefetch/loader.py" in names
     assert not [name for name in names if "__pycache__" in name]
 
 

@@ -53,6 +53,16 @@ Expected<Slot*> SlotRing::take() {
   return slot;
 }
 
+Slot* SlotRing::try_take() {
+  const std::lock_guard lock(mutex_);
+  if (unheld_.empty()) return nullptr;
+  Slot* slot = unheld_.front();
+  const auto done = slot->last_use_.done();
+  if (!done || !*done) return nullptr;
+  unheld_.pop_front();
+  return slot;
+}
+
 Expected<void> SlotRing::give_back(Slot* slot, gpu::StreamHandle stream) {
   auto recorded = slot->last_use_.record(stream);
   const std::lock_guard lock(mutex_);

@@ -45,6 +45,8 @@ class SlotRing {
 
   // The slot that was used longest ago; blocks until it is free.
   base::Expected<Slot*> take();
+  // The same, but null at once if it is not free.
+  Slot* try_take();
   // Ends the holding of `slot`, which copies already queued on `stream` may still read.
   base::Expected<void> give_back(Slot* slot, gpu::StreamHandle stream);
 

@@ -50,7 +50,8 @@ class TransferEngine {
   int slots() const { return ring_->slots(); }
   const std::string& shortfall() const { return ring_->shortfall(); }
 
-  // Queues the copies of one batch; never blocks. Sources must stay until sources_free(), destinations until
+  // Queues the copies of one batch; never blocks. What needs no staging to speak of is given to the device right here,
+  // because waking a thread costs more than the call. Sources must stay until sources_free(), destinations until
   // finish() or, given memory that is freed in the order of streams, until hand_over(). Fails only without events.
   base::Expected<Transfer*> submit(std::span<const CopyRequest> requests);
   // Makes what `consumer` is given from now on run after the batch's copies. Blocks the host only until these are
@@ -71,10 +72,13 @@ class TransferEngine {
   TransferEngine(std::shared_ptr<const gpu::Device> device, gpu::StreamHandle stream, std::unique_ptr<SlotRing> ring)
       : device_(std::move(device)), stream_(stream), ring_(std::move(ring)) {}
 
+  base::Expected<Transfer*> prepare(std::span<const CopyRequest> requests);
+  void copy_here(Transfer& transfer);
+  void enqueue(Transfer& transfer);
   void work();
   std::optional<std::pair<Transfer*, Chunk>> next_chunk();
   base::Expected<void> copy(Transfer& transfer, const Chunk& chunk);
-  base::Expected<void> copy_staged(Transfer& transfer, const Chunk& chunk);
+  base::Expected<void> copy_staged(Transfer& transfer, const Chunk& chunk, Slot* slot);
   base::Expected<void> send(Transfer& transfer, const Chunk& chunk, const std::byte* source);
   void finish_chunk(Transfer& transfer, base::Expected<void> copied);
   base::Expected<void> wait_until_queued(Transfer& transfer);

@@ -146,6 +146,20 @@ TEST(TransferEngine, SteadyStateReservesAndSynchronisesNothingInTheCallersThread
   EXPECT_EQ(f.cuda.calls("event_synchronize", true), 0);
 }
 
+TEST(TransferEngine, WhatIsSmallOrPinnedIsGivenToTheDeviceByTheCallerUnlessItWouldWait) {
+  Fixture f({}, {.slot_bytes = 2048, .slots = 3, .threads = 1});
+  const Bytes source = filled(60, 4);
+  std::vector<Bytes> destinations(5, Bytes(60));
+  f.cuda.hold(f.copies);
+  std::vector<Transfer*> transfers;
+  for (Bytes& destination : destinations) transfers.push_back(&f.submit({request(source, destination)}));
+  EXPECT_EQ(f.cuda.calls("copy_to_device_async", true), 3);  // as many as there are slots
+  f.cuda.release(f.copies);
+  for (Transfer* transfer : transfers) ASSERT_TRUE(f.engine->wait(*transfer));
+  EXPECT_EQ(destinations, std::vector<Bytes>(5, source));
+  for (Transfer* transfer : transfers) f.engine->release(transfer);
+}
+
 TEST(TransferEngine, AnotherThreadsGraphCaptureIsNotBroken) {
   Fixture f;
   f.cuda.begin_capture();

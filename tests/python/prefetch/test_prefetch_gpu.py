@@ -83,16 +83,15 @@ def test_p2_the_stream_that_is_current_at_next_waits_also_in_another_thread():
 def test_p2_if_the_wrong_stream_waits_the_same_reads_wrong_data():
     device = cuda()
     device.handle = lambda stream: device.copy_stream.cuda_stream
-    with PrefetchDataLoader(data(6, pin=True), device) as loader:
-        got = []
+    made = [torch.full((8 << 18,), -1000.0 - i).pin_memory() for i in range(4)]
+    with PrefetchDataLoader(made, device) as loader:
+        device.start()
+        with torch.cuda.stream(device.copy_stream):
+            torch.cuda._sleep(SPIN * 4)
         with torch.cuda.stream(torch.cuda.Stream()):
-            passed = iter(loader)
-            for _ in range(6):
-                with torch.cuda.stream(device.copy_stream):
-                    torch.cuda._sleep(SPIN)
-                got.append(next(passed)[0].mean(dtype=torch.float64))
+            got = [x.mean(dtype=torch.float64) for x in loader]
         torch.cuda.synchronize()
-    assert [one.item() for one in got] != [float(i + 1) for i in range(6)]
+    assert [one.item() for one in got] != [-1000.0 - i for i in range(4)]
 
 
 def test_p3_slots_are_not_refilled_before_their_copy():

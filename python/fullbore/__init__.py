@@ -3,15 +3,19 @@
 A script needs none of this to be watched: `fullbore run -- python train.py`. These are for loops without a DataLoader
 (`step`, `observe`) and for notebooks (`watching`). Where nobody watches they do nothing.
 
-`PrefetchDataLoader` makes a loader feed a GPU; it imports torch when it is first used.
+`PrefetchDataLoader` and `build_optimized_dataloader` make a loader feed a GPU; they import torch when first used.
 """
 
 from .steps import observe, step
 from .watching import watching
 
-__all__ = ["BatchTiming", "PrefetchDataLoader", "observe", "step", "watching"]
+__all__ = ["BatchTiming", "PrefetchDataLoader", "build_optimized_dataloader", "observe", "step", "watching"]
 
-_LAZY = {"BatchTiming": ".prefetch", "PrefetchDataLoader": ".prefetch"}
+_LAZY = {
+    "BatchTiming": ".prefetch",
+    "PrefetchDataLoader": ".prefetch",
+    "build_optimized_dataloader": ".optimized",
+}
 
 
 def __getattr__(name):

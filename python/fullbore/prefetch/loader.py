@@ -3,6 +3,8 @@
 import os
 import weakref
 
+from torch.utils.data import DataLoader, default_collate
+
 from .devices import open_device
 from .iterators import Background, Drawing, InThread, close_at_exit
 from .transport import Passing, Transport
@@ -57,7 +59,7 @@ class PrefetchDataLoader:
         transport = self._open()
         self._state.begun()
         workers = (getattr(self._loader, "num_workers", 0) or 0) > 0
-        drawing = Drawing(inner, transport, self._state.snapshot, fresh_memory=workers and _is_torchs(self._loader))
+        drawing = Drawing(inner, transport, self._state.snapshot, _never_overwrites(self._loader, workers))
         common = (drawing, transport, self._with_timing, self._state)
         if self._in_background(workers):
             one = Background(*common, depth=self._depth)
@@ -205,7 +207,11 @@ def _with_set_epoch(loader):
     return takers
 
 
-def _is_torchs(loader):
-    from torch.utils.data import DataLoader
-
-    return isinstance(loader, DataLoader)
+def _never_overwrites(loader, workers):
+    """True if the loader certainly does not write into a batch that it gave before: then the next one is drawn without
+    waiting until the last was read. A reader with a buffer of its own, or a collate function with one, does."""
+    if isinstance(loader, (list, tuple)):
+        return True
+    if not isinstance(loader, DataLoader):
+        return False
+    return workers or loader.pin_memory or loader.collate_fn is default_collate

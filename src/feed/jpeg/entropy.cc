@@ -1,0 +1,384 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "feed/jpeg/entropy.cc"
+#include "feed/jpeg/entropy.h"
+
+#include <hwy/foreach_target.h>
+// Highway wants its own headers behind the loop over targets.
+#include <hwy/highway.h>
+
+#include <cstring>
+
+HWY_BEFORE_NAMESPACE();
+namespace fullbore::jpeg {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// What the inner loop changes; small enough for two of them to stay in registers.
+struct Bits {
+  std::uint64_t bits;
+  std::uint64_t count;
+  const std::uint8_t* next;
+};
+
+HWY_INLINE std::uint64_t load_big_endian(const std::uint8_t* from) {
+  std::uint64_t value;
+  std::memcpy(&value, from, sizeof value);
+  return __builtin_bswap64(value);
+}
+
+// At least 56 bits afterwards, without a branch.
+HWY_INLINE void refill(Bits& b) {
+  b.bits |= load_big_endian(b.next) >> (b.count & 63);
+  b.next += (63 - b.count) >> 3;
+  b.count |= 56;
+}
+
+HWY_INLINE void drop(Bits& b, std::uint64_t count) {
+  b.bits <<= count & 63;
+  b.count -= count;
+}
+
+// The `size` bits at the front of `bits` as a value in JPEG's form: a leading 0 means negative.
+HWY_INLINE std::int32_t extend(std::uint64_t bits, std::uint32_t size) {
+  const auto magnitude = static_cast<std::int32_t>((bits >> 1) >> (63 - size));
+  const auto negative = static_cast<std::int32_t>(static_cast<std::int64_t>(~bits) >> 63);
+  return magnitude + (negative & (1 - (1 << size)));
+}
+
+struct Symbol {
+  std::uint32_t length;  // 0: no such code
+  std::uint32_t symbol;
+};
+
+HWY_NOINLINE Symbol slow_symbol(std::uint64_t bits, const SlowCodes& codes) {
+  const auto window = static_cast<std::uint32_t>(bits >> 48);
+  for (std::uint32_t length = 1; length <= 16; ++length) {
+    if (window >= codes.limit[length]) continue;
+    const std::int32_t index = static_cast<std::int32_t>(window >> (16 - length)) + codes.offset[length];
+    return {length, codes.symbols[static_cast<std::uint32_t>(index) & 255]};
+  }
+  return {0, 0};
+}
+
+// Wants 31 bits. False: no code.
+HWY_INLINE bool decode_dc(Bits& b, const DcTable& table, std::int32_t& dc) {
+  const std::uint32_t entry = table.lookup[b.bits >> (64 - kDcBits)];
+  std::uint32_t length = entry & 255, size = entry >> 8;
+  if (HWY_UNLIKELY(entry == 0)) {
+    const Symbol found = slow_symbol(b.bits, table.slow);
+    if (found.length == 0) return false;
+    size = found.symbol;
+    length = found.length + size;
+  }
+  // Wraps like the decoder it must agree with; only damaged files get that far.
+  dc = static_cast<std::int32_t>(static_cast<std::uint32_t>(dc) +
+                                 static_cast<std::uint32_t>(extend(b.bits << (length - size), size)));
+  drop(b, length);
+  return true;
+}
+
+// One lookup in the block that is being decoded.
+struct Step {
+  std::uint64_t bits;  // before it
+  std::int16_t* at;    // before it
+  std::uint32_t entry;
+};
+
+// `at` is where the next coefficient goes. True when the lookup leaves the block: it ended, or the entry does not fit.
+HWY_INLINE bool step(Bits& b, std::int16_t*& at, const AcTable& table, Step& s) {
+  const auto* entry = reinterpret_cast<const std::uint8_t*>(&table.lookup[b.bits >> (64 - kAcBits)]);
+  std::uint32_t low;
+  std::memcpy(&low, entry, sizeof low);
+  const hn::Simd<std::int8_t, 4, 0> d8;
+  const hn::Simd<std::int16_t, 4, 0> d16;
+  hn::StoreU(hn::PromoteTo(d16, hn::LoadU(d8, reinterpret_cast<const std::int8_t*>(entry + 4))), d16, at);
+  s = {b.bits, at, low};
+  drop(b, low & 255);
+  at += low >> 8 & 255;
+  const std::uint64_t used = s.bits >> ((0 - low) & 63);
+  const std::uint64_t size = low >> 16 & 255;
+  at[-1] = static_cast<std::int16_t>((static_cast<std::int32_t>(low) >> 24) +
+                                     static_cast<std::int32_t>(used & ((std::uint64_t{1} << size) - 1)));
+  // Blocks lie on 128-byte boundaries and an entry passes at most 128 coefficients.
+  return ((reinterpret_cast<std::uintptr_t>(at) ^ reinterpret_cast<std::uintptr_t>(s.at)) >> 7) != 0;
+}
+
+enum class After : std::uint8_t { kBlockEnded, kBlockGoesOn, kBad };
+
+// The rare endings: a code longer than the table, an entry that reaches into the next block.
+HWY_NOINLINE After slow_step(Bits& b, std::int16_t*& at, const AcTable& table, std::int16_t* block,
+                             std::uint8_t& last) {
+  refill(b);
+  const Symbol found = slow_symbol(b.bits, table.slow);
+  if (found.length == 0) return After::kBad;
+  const std::uint32_t run = found.symbol >> 4, size = found.symbol & 15;
+  if (size == 0 && run != 15) {
+    drop(b, found.length);
+    last = static_cast<std::uint8_t>(at - 1 - block);
+    return After::kBlockEnded;
+  }
+  at += run + 1;
+  if (at > block + kBlockSize) return After::kBad;
+  at[-1] = static_cast<std::int16_t>(extend(b.bits << found.length, size));
+  drop(b, found.length + size);
+  last = kBlockSize - 1;
+  return at == block + kBlockSize ? After::kBlockEnded : After::kBlockGoesOn;
+}
+
+// After a step that left the block.
+HWY_INLINE After after_block(Bits& b, std::int16_t*& at, const AcTable& table, const Step& s, std::int16_t* block,
+                             std::uint8_t& last) {
+  const auto passed = static_cast<std::uint32_t>(at - block);
+  if (HWY_LIKELY((s.entry & (AcTable::kEndOfBlock << 8)) != 0 && passed < AcTable::kEndOfBlock + kBlockSize)) {
+    last = static_cast<std::uint8_t>(passed - AcTable::kEndOfBlock - 1);
+    return After::kBlockEnded;
+  }
+  if (HWY_LIKELY(passed == kBlockSize)) {
+    last = kBlockSize - 1;
+    return After::kBlockEnded;
+  }
+  b.count += s.entry & 255;
+  b.bits = s.bits;
+  at = s.at;
+  return slow_step(b, at, table, block, last);
+}
+
+HWY_INLINE void clear(std::int16_t* block) {
+  const hn::CappedTag<std::int16_t, 32> d;
+  for (std::size_t i = 0; i < kBlockSize; i += hn::Lanes(d)) hn::StoreU(hn::Zero(d), d, block + i);
+}
+
+HWY_INLINE bool decode_block(Bits& b, const McuPlan::Block& plan, std::int32_t& dc, std::int16_t* block,
+                             std::uint8_t& last) {
+  clear(block);
+  refill(b);
+  if (HWY_UNLIKELY(!decode_dc(b, *plan.dc, dc))) return false;
+  block[0] = static_cast<std::int16_t>(dc);
+  std::int16_t* at = block + 1;
+  const AcTable& table = *plan.ac;
+  Step s;
+  for (;;) {
+    refill(b);
+    if (HWY_LIKELY(!step(b, at, table, s) && !step(b, at, table, s) && !step(b, at, table, s))) continue;
+    const After after = after_block(b, at, table, s, block, last);
+    if (HWY_LIKELY(after == After::kBlockEnded)) return true;
+    if (after == After::kBad) return false;
+  }
+}
+
+HWY_INLINE bool skip_block(Bits& b, const McuPlan::Block& plan, std::int32_t& dc) {
+  refill(b);
+  if (HWY_UNLIKELY(!decode_dc(b, *plan.dc, dc))) return false;
+  const AcTable& table = *plan.ac;
+  std::uint32_t passed = 1, entry = 0;
+  const auto fits = [&]() HWY_ATTR {
+    entry = table.skip[b.bits >> (64 - kSkipBits)];
+    const std::uint32_t after = passed + (entry >> 8);
+    if (after >= kBlockSize) return false;
+    drop(b, entry & 255);
+    passed = after;
+    return true;
+  };
+  for (;;) {
+    refill(b);
+    if (fits() && fits()) continue;
+    const std::uint32_t after = passed + (entry >> 8);
+    const bool ends = (entry >> 8 & AcTable::kEndOfBlock) != 0 && after < AcTable::kEndOfBlock + kBlockSize;
+    if (HWY_LIKELY(ends || after == kBlockSize)) {
+      drop(b, entry & 255);
+      return true;
+    }
+    refill(b);
+    const Symbol found = slow_symbol(b.bits, table.slow);
+    if (found.length == 0) return false;
+    drop(b, found.length + (found.symbol & 15));
+    if ((found.symbol & 15) == 0 && found.symbol != 0xf0) return true;
+    passed += (found.symbol >> 4) + 1;
+    if (passed >= kBlockSize) return passed == kBlockSize;
+  }
+}
+
+bool decode_mcus(BitPosition& position, const McuPlan& plan, std::size_t count, Coefficients out) {
+  Bits b{position.bits, position.count, position.next};
+  bool good = true;
+  for (; good && count != 0; --count) {
+    for (std::uint32_t i = 0; good && i < plan.count; ++i) {
+      const McuPlan::Block& block = plan.blocks[i];
+      good = b.next <= position.limit && decode_block(b, block, position.dc[block.component], out.blocks, *out.last);
+      out.blocks += kBlockSize;
+      ++out.last;
+    }
+  }
+  position.bits = b.bits;
+  position.count = b.count;
+  position.next = b.next;
+  return good;
+}
+
+bool skip_mcus(BitPosition& position, const McuPlan& plan, std::size_t count) {
+  Bits b{position.bits, position.count, position.next};
+  bool good = true;
+  for (; good && count != 0; --count) {
+    for (std::uint32_t i = 0; good && i < plan.count; ++i) {
+      const McuPlan::Block& block = plan.blocks[i];
+      good = b.next <= position.limit && skip_block(b, block, position.dc[block.component]);
+    }
+  }
+  position.bits = b.bits;
+  position.count = b.count;
+  position.next = b.next;
+  return good;
+}
+
+// What a stream needs only between blocks.
+struct Side {
+  BitPosition* position;
+  Coefficients out;
+  std::size_t left;  // blocks
+  std::uint32_t in_mcu;
+};
+
+// Begins the block that `side` stands at.
+HWY_INLINE bool begin_block(Bits& b, std::int16_t*& at, const AcTable*& table, Side& side, const McuPlan& plan) {
+  const McuPlan::Block& block = plan.blocks[side.in_mcu];
+  clear(side.out.blocks);
+  if (HWY_UNLIKELY(b.next > side.position->limit)) return false;
+  refill(b);
+  std::int32_t& dc = side.position->dc[block.component];
+  if (HWY_UNLIKELY(!decode_dc(b, *block.dc, dc))) return false;
+  side.out.blocks[0] = static_cast<std::int16_t>(dc);
+  at = side.out.blocks + 1;
+  table = block.ac;
+  return true;
+}
+
+HWY_INLINE void next_block(Side& side, const McuPlan& plan) {
+  side.out.blocks += kBlockSize;
+  ++side.out.last;
+  if (++side.in_mcu == plan.count) side.in_mcu = 0;
+  --side.left;
+}
+
+// The rest of one stream when the other one is through.
+HWY_NOINLINE bool decode_rest(Bits& b, Side& side, const McuPlan& plan) {
+  for (; side.left != 0; next_block(side, plan)) {
+    const McuPlan::Block& block = plan.blocks[side.in_mcu];
+    if (b.next > side.position->limit) return false;
+    if (!decode_block(b, block, side.position->dc[block.component], side.out.blocks, *side.out.last)) return false;
+  }
+  return true;
+}
+
+// Finishes the block that `side` is inside of, then the rest.
+HWY_NOINLINE bool finish_alone(Bits b, std::int16_t* at, Side& side, const McuPlan& plan) {
+  const AcTable& table = *plan.blocks[side.in_mcu].ac;
+  Step s;
+  for (;;) {
+    refill(b);
+    if (!step(b, at, table, s)) continue;
+    const After after = after_block(b, at, table, s, side.out.blocks, *side.out.last);
+    if (after == After::kBad) return false;
+    if (after == After::kBlockEnded) break;
+  }
+  next_block(side, plan);
+  const bool good = decode_rest(b, side, plan);
+  side.position->bits = b.bits;
+  side.position->count = b.count;
+  side.position->next = b.next;
+  return good;
+}
+
+HWY_INLINE void leave(const Bits& b, Side& side) {
+  side.position->bits = b.bits;
+  side.position->count = b.count;
+  side.position->next = b.next;
+}
+
+bool decode_two(BitPosition& pa, BitPosition& pb, const McuPlan& plan, std::size_t count, Coefficients out_a,
+                Coefficients out_b) {
+  if (count == 0) return true;
+  Side side_a{&pa, out_a, count * plan.count, 0}, side_b{&pb, out_b, count * plan.count, 0};
+  Bits a{pa.bits, pa.count, pa.next}, b{pb.bits, pb.count, pb.next};
+  std::int16_t *at_a, *at_b;
+  const AcTable *table_a, *table_b;
+  Step sa, sb;
+  if (!begin_block(a, at_a, table_a, side_a, plan) || !begin_block(b, at_b, table_b, side_b, plan)) return false;
+  // The ends of blocks are behind labels so that each exists once: six inlined copies pushed the loop's state out of
+  // the registers, and with it went the whole gain.
+  for (;;) {
+    refill(a);
+    refill(b);
+    if (step(a, at_a, *table_a, sa)) goto a_left;
+    if (step(b, at_b, *table_b, sb)) goto b_left;
+    if (step(a, at_a, *table_a, sa)) goto a_left;
+    if (step(b, at_b, *table_b, sb)) goto b_left;
+    if (step(a, at_a, *table_a, sa)) goto a_left;
+    if (step(b, at_b, *table_b, sb)) goto b_left;
+    continue;
+  a_left:
+    switch (after_block(a, at_a, *table_a, sa, side_a.out.blocks, *side_a.out.last)) {
+      case After::kBad:
+        return false;
+      case After::kBlockGoesOn:
+        continue;
+      case After::kBlockEnded:
+        break;
+    }
+    next_block(side_a, plan);
+    if (side_a.left == 0) {
+      leave(a, side_a);
+      return finish_alone(b, at_b, side_b, plan);
+    }
+    if (!begin_block(a, at_a, table_a, side_a, plan)) return false;
+    continue;
+  b_left:
+    switch (after_block(b, at_b, *table_b, sb, side_b.out.blocks, *side_b.out.last)) {
+      case After::kBad:
+        return false;
+      case After::kBlockGoesOn:
+        continue;
+      case After::kBlockEnded:
+        break;
+    }
+    next_block(side_b, plan);
+    if (side_b.left == 0) {
+      leave(b, side_b);
+      return finish_alone(a, at_a, side_a, plan);
+    }
+    if (!begin_block(b, at_b, table_b, side_b, plan)) return false;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace fullbore::jpeg
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fullbore::jpeg {
+
+BitPosition BitPosition::at(const std::uint8_t* data, const std::uint8_t* limit, std::uint32_t bit) {
+  BitPosition position;
+  position.next = data + 1;
+  position.limit = limit;
+  position.bits = static_cast<std::uint64_t>(*data) << (56 + bit);
+  position.count = 8 - bit;
+  return position;
+}
+
+HWY_EXPORT(decode_mcus);
+HWY_EXPORT(skip_mcus);
+HWY_EXPORT(decode_two);
+
+bool decode_mcus(BitPosition& position, const McuPlan& plan, std::size_t count, Coefficients out) {
+  return HWY_DYNAMIC_DISPATCH(decode_mcus)(position, plan, count, out);
+}
+bool skip_mcus(BitPosition& position, const McuPlan& plan, std::size_t count) {
+  return HWY_DYNAMIC_DISPATCH(skip_mcus)(position, plan, count);
+}
+bool decode_two(BitPosition& a, BitPosition& b, const McuPlan& plan, std::size_t count, Coefficients out_a,
+                Coefficients out_b) {
+  return HWY_DYNAMIC_DISPATCH(decode_two)(a, b, plan, count, out_a, out_b);
+}
+
+}  // namespace fullbore::jpeg
+#endif  // HWY_ONCE

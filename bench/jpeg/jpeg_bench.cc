@@ -1,7 +1,7 @@
 // CPU time per picture of the JPEG decoder, each way of starting it, and of libjpeg-turbo, interleaved in rounds over
 // the same files and the same crops (RandomResizedCrop 224 with flips, drawn from the file's number).
 //
-//   jpeg_bench [--rounds N] [--limit N] [--crops FILE] FOLDER
+//   jpeg_bench [--rounds N] [--limit N] [--crops FILE] [--only MODE] FOLDER
 //
 // --crops writes "path x y width height flip" for the Python peers (bench/jpeg/peers.py), which then do the same work.
 #include <fmt/core.h>
@@ -129,7 +129,8 @@ std::vector<Mode> modes(Decoder& decoder, std::vector<std::uint8_t>& out) {
   };
 }
 
-int run(const std::string& folder, std::size_t rounds, std::size_t limit, const std::string& crops) {
+int run(const std::string& folder, std::size_t rounds, std::size_t limit, const std::string& crops,
+        const std::string& only) {
   const std::vector<Sample> samples = load_samples(folder, limit);
   if (samples.empty()) return 1;
   if (!crops.empty()) {
@@ -151,6 +152,7 @@ int run(const std::string& folder, std::size_t rounds, std::size_t limit, const 
   Decoder decoder;
   std::vector<std::uint8_t> out(std::size_t{224} * 224 * 3);
   std::vector<Mode> all = modes(decoder, out);
+  if (!only.empty()) std::erase_if(all, [&](const Mode& mode) { return mode.name != only; });
   for (std::size_t round = 0; round < rounds; ++round) {
     for (Mode& mode : all) {
       const double start = cpu_s();
@@ -175,7 +177,7 @@ int run(const std::string& folder, std::size_t rounds, std::size_t limit, const 
 
 int main(int argc, char** argv) {
   std::size_t rounds = 5, limit = 500;
-  std::string crops, folder;
+  std::string crops, folder, only;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     const auto value = [&] { return i + 1 < argc ? std::string(argv[++i]) : std::string(); };
@@ -185,14 +187,16 @@ int main(int argc, char** argv) {
       limit = std::stoul(value());
     else if (argument == "--crops")
       crops = value();
+    else if (argument == "--only")
+      only = value();
     else if (argument == "--target")
       hwy::SetSupportedTargetsForTest(std::stoll(value()));
     else
       folder = argument;
   }
   if (folder.empty()) {
-    fmt::print(stderr, "usage: jpeg_bench [--rounds N] [--limit N] [--crops FILE] FOLDER\n");
+    fmt::print(stderr, "usage: jpeg_bench [--rounds N] [--limit N] [--crops FILE] [--only MODE] FOLDER\n");
     return 2;
   }
-  return fullbore::jpeg::run(folder, rounds, limit, crops);
+  return fullbore::jpeg::run(folder, rounds, limit, crops, only);
 }

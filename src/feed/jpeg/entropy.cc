@@ -6,6 +6,7 @@
 // Highway wants its own headers behind the loop over targets.
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstring>
 
 HWY_BEFORE_NAMESPACE();
@@ -52,7 +53,9 @@ struct Symbol {
 
 HWY_NOINLINE Symbol slow_symbol(std::uint64_t bits, const SlowCodes& codes) {
   const auto window = static_cast<std::uint32_t>(bits >> 48);
-  for (std::uint32_t length = 1; length <= 16; ++length) {
+  // Nearly all codes that are asked for here are those too long for the tables.
+  constexpr std::uint32_t kShort = std::min(kDcBits, kAcBits) - 1;
+  for (std::uint32_t length = window >= codes.limit[kShort] ? kShort + 1 : 1; length <= 16; ++length) {
     if (window >= codes.limit[length]) continue;
     const std::int32_t index = static_cast<std::int32_t>(window >> (16 - length)) + codes.offset[length];
     return {length, codes.symbols[static_cast<std::uint32_t>(index) & 255]};
@@ -230,122 +233,113 @@ bool skip_mcus(BitPosition& position, const McuPlan& plan, std::size_t count) {
   return good;
 }
 
-// What a stream needs only between blocks.
-struct Side {
+// One of two streams: what it needs inside a block, and between blocks.
+struct Stream {
+  Bits bits;
+  std::int16_t* at;
+  const AcTable* table;
+  Step step;
+
   BitPosition* position;
   Coefficients out;
   std::size_t left;  // blocks
   std::uint32_t in_mcu;
 };
 
-// Begins the block that `side` stands at.
-HWY_INLINE bool begin_block(Bits& b, std::int16_t*& at, const AcTable*& table, Side& side, const McuPlan& plan) {
-  const McuPlan::Block& block = plan.blocks[side.in_mcu];
-  clear(side.out.blocks);
-  if (HWY_UNLIKELY(b.next > side.position->limit)) return false;
-  refill(b);
-  std::int32_t& dc = side.position->dc[block.component];
-  if (HWY_UNLIKELY(!decode_dc(b, *block.dc, dc))) return false;
-  side.out.blocks[0] = static_cast<std::int16_t>(dc);
-  at = side.out.blocks + 1;
-  table = block.ac;
-  return true;
-}
-
-HWY_INLINE void next_block(Side& side, const McuPlan& plan) {
-  side.out.blocks += kBlockSize;
-  ++side.out.last;
-  if (++side.in_mcu == plan.count) side.in_mcu = 0;
-  --side.left;
-}
-
-// The rest of one stream when the other one is through.
-HWY_NOINLINE bool decode_rest(Bits& b, Side& side, const McuPlan& plan) {
-  for (; side.left != 0; next_block(side, plan)) {
-    const McuPlan::Block& block = plan.blocks[side.in_mcu];
-    if (b.next > side.position->limit) return false;
-    if (!decode_block(b, block, side.position->dc[block.component], side.out.blocks, *side.out.last)) return false;
-  }
-  return true;
-}
-
-// Finishes the block that `side` is inside of, then the rest.
-HWY_NOINLINE bool finish_alone(Bits b, std::int16_t* at, Side& side, const McuPlan& plan) {
-  const AcTable& table = *plan.blocks[side.in_mcu].ac;
+// Lookups in turn until one leaves its block; says whose. A function of its own, so that the compiler has nothing but
+// the ten words of state to keep in registers.
+HWY_NOINLINE std::size_t until_block_left(Stream (&streams)[2]) {
+  Bits a = streams[0].bits, b = streams[1].bits;
+  std::int16_t *at_a = streams[0].at, *at_b = streams[1].at;
+  const AcTable &table_a = *streams[0].table, &table_b = *streams[1].table;
   Step s;
+  std::size_t left;
   for (;;) {
+    refill(a);
     refill(b);
-    if (!step(b, at, table, s)) continue;
-    const After after = after_block(b, at, table, s, side.out.blocks, *side.out.last);
-    if (after == After::kBad) return false;
-    if (after == After::kBlockEnded) break;
+    if (step(a, at_a, table_a, s)) goto a_left;
+    if (step(b, at_b, table_b, s)) goto b_left;
+    if (step(a, at_a, table_a, s)) goto a_left;
+    if (step(b, at_b, table_b, s)) goto b_left;
+    if (step(a, at_a, table_a, s)) goto a_left;
+    if (step(b, at_b, table_b, s)) goto b_left;
   }
-  next_block(side, plan);
-  const bool good = decode_rest(b, side, plan);
-  side.position->bits = b.bits;
-  side.position->count = b.count;
-  side.position->next = b.next;
-  return good;
+a_left:
+  left = 0;
+  goto out;
+b_left:
+  left = 1;
+out:
+  streams[left].step = s;
+  streams[0].bits = a;
+  streams[1].bits = b;
+  streams[0].at = at_a;
+  streams[1].at = at_b;
+  return left;
 }
 
-HWY_INLINE void leave(const Bits& b, Side& side) {
-  side.position->bits = b.bits;
-  side.position->count = b.count;
-  side.position->next = b.next;
+HWY_INLINE bool begin_block(Stream& s, const McuPlan& plan) {
+  const McuPlan::Block& block = plan.blocks[s.in_mcu];
+  clear(s.out.blocks);
+  if (HWY_UNLIKELY(s.bits.next > s.position->limit)) return false;
+  refill(s.bits);
+  std::int32_t& dc = s.position->dc[block.component];
+  if (HWY_UNLIKELY(!decode_dc(s.bits, *block.dc, dc))) return false;
+  s.out.blocks[0] = static_cast<std::int16_t>(dc);
+  s.at = s.out.blocks + 1;
+  s.table = block.ac;
+  return true;
+}
+
+HWY_INLINE void next_block(Stream& s, const McuPlan& plan) {
+  s.out.blocks += kBlockSize;
+  ++s.out.last;
+  if (++s.in_mcu == plan.count) s.in_mcu = 0;
+  --s.left;
+}
+
+void leave(const Stream& s) {
+  s.position->bits = s.bits.bits;
+  s.position->count = s.bits.count;
+  s.position->next = s.bits.next;
+}
+
+// The rest of one stream, which is inside of a block, when the other one is through.
+HWY_NOINLINE bool finish_alone(Stream& s, const McuPlan& plan) {
+  After after = After::kBlockGoesOn;
+  while (after == After::kBlockGoesOn) {
+    refill(s.bits);
+    if (!step(s.bits, s.at, *s.table, s.step)) continue;
+    after = after_block(s.bits, s.at, *s.table, s.step, s.out.blocks, *s.out.last);
+  }
+  bool good = after == After::kBlockEnded;
+  for (next_block(s, plan); good && s.left != 0; next_block(s, plan)) {
+    const McuPlan::Block& block = plan.blocks[s.in_mcu];
+    good = s.bits.next <= s.position->limit &&
+           decode_block(s.bits, block, s.position->dc[block.component], s.out.blocks, *s.out.last);
+  }
+  leave(s);
+  return good;
 }
 
 bool decode_two(BitPosition& pa, BitPosition& pb, const McuPlan& plan, std::size_t count, Coefficients out_a,
                 Coefficients out_b) {
   if (count == 0) return true;
-  Side side_a{&pa, out_a, count * plan.count, 0}, side_b{&pb, out_b, count * plan.count, 0};
-  Bits a{pa.bits, pa.count, pa.next}, b{pb.bits, pb.count, pb.next};
-  std::int16_t *at_a, *at_b;
-  const AcTable *table_a, *table_b;
-  Step sa, sb;
-  if (!begin_block(a, at_a, table_a, side_a, plan) || !begin_block(b, at_b, table_b, side_b, plan)) return false;
-  // The ends of blocks are behind labels so that each exists once: six inlined copies pushed the loop's state out of
-  // the registers, and with it went the whole gain.
+  Stream streams[2] = {{{pa.bits, pa.count, pa.next}, nullptr, nullptr, {}, &pa, out_a, count * plan.count, 0},
+                       {{pb.bits, pb.count, pb.next}, nullptr, nullptr, {}, &pb, out_b, count * plan.count, 0}};
+  if (!begin_block(streams[0], plan) || !begin_block(streams[1], plan)) return false;
   for (;;) {
-    refill(a);
-    refill(b);
-    if (step(a, at_a, *table_a, sa)) goto a_left;
-    if (step(b, at_b, *table_b, sb)) goto b_left;
-    if (step(a, at_a, *table_a, sa)) goto a_left;
-    if (step(b, at_b, *table_b, sb)) goto b_left;
-    if (step(a, at_a, *table_a, sa)) goto a_left;
-    if (step(b, at_b, *table_b, sb)) goto b_left;
-    continue;
-  a_left:
-    switch (after_block(a, at_a, *table_a, sa, side_a.out.blocks, *side_a.out.last)) {
-      case After::kBad:
-        return false;
-      case After::kBlockGoesOn:
-        continue;
-      case After::kBlockEnded:
-        break;
+    const std::size_t which = until_block_left(streams);
+    Stream& s = streams[which];
+    const After after = after_block(s.bits, s.at, *s.table, s.step, s.out.blocks, *s.out.last);
+    if (HWY_UNLIKELY(after == After::kBad)) return false;
+    if (HWY_UNLIKELY(after == After::kBlockGoesOn)) continue;
+    next_block(s, plan);
+    if (s.left == 0) {
+      leave(s);
+      return finish_alone(streams[1 - which], plan);
     }
-    next_block(side_a, plan);
-    if (side_a.left == 0) {
-      leave(a, side_a);
-      return finish_alone(b, at_b, side_b, plan);
-    }
-    if (!begin_block(a, at_a, table_a, side_a, plan)) return false;
-    continue;
-  b_left:
-    switch (after_block(b, at_b, *table_b, sb, side_b.out.blocks, *side_b.out.last)) {
-      case After::kBad:
-        return false;
-      case After::kBlockGoesOn:
-        continue;
-      case After::kBlockEnded:
-        break;
-    }
-    next_block(side_b, plan);
-    if (side_b.left == 0) {
-      leave(b, side_b);
-      return finish_alone(a, at_a, side_a, plan);
-    }
-    if (!begin_block(b, at_b, table_b, side_b, plan)) return false;
+    if (HWY_UNLIKELY(!begin_block(s, plan))) return false;
   }
 }
 

@@ -76,46 +76,62 @@ HWY_INLINE V32 multiply_pairs(V32 sum, V16 pairs, int x, int y) {
   return hn::RearrangeToOddPlusEven(sum, odd);
 }
 
-// Half of the lanes of one pass: `interleave` pairs up the inputs of those lanes.
+// The even and the odd half of a pass, for half of the lanes: `interleave` pairs up the inputs of those.
+struct Terms {
+  V32 even[4], odd[4];
+};
+
 template <int kShift, typename Interleave>
-HWY_INLINE void half_pass(const V16 (&x)[8], V32 (&out)[8], Interleave interleave) {
+HWY_INLINE Terms full_terms(const V16 (&x)[8], Interleave interleave) {
   const V32 round = hn::Set(D32(), 1 << (kShift - 1)), zero = hn::Zero(D32());
   const V16 x04 = interleave(x[0], x[4]), x26 = interleave(x[2], x[6]);
   const V32 sum = multiply_pairs(round, x04, kOne, kOne), difference = multiply_pairs(round, x04, kOne, -kOne);
-  const V32 even0 = multiply_pairs(sum, x26, kF0541 + kF0765, kF0541);
-  const V32 even3 = multiply_pairs(sum, x26, -(kF0541 + kF0765), -kF0541);
-  const V32 even1 = multiply_pairs(difference, x26, kF0541, kF0541 - kF1847);
-  const V32 even2 = multiply_pairs(difference, x26, -kF0541, kF1847 - kF0541);
-
   // 16-bit sums, as in the vector code of libjpeg-turbo.
   const V16 z = interleave(hn::Add(x[7], x[3]), hn::Add(x[5], x[1]));
-  const V32 z3 = multiply_pairs(zero, z, kF1175 - kF1961, kF1175),
-            z4 = multiply_pairs(zero, z, kF1175, kF1175 - kF0390);
+  const V32 z3 = multiply_pairs(zero, z, kF1175 - kF1961, kF1175);
+  const V32 z4 = multiply_pairs(zero, z, kF1175, kF1175 - kF0390);
   const V16 x71 = interleave(x[7], x[1]), x53 = interleave(x[5], x[3]);
-  const V32 odd0 = multiply_pairs(z3, x71, kF0298 - kF0899, -kF0899);
-  const V32 odd3 = multiply_pairs(z4, x71, -kF0899, kF1501 - kF0899);
-  const V32 odd1 = multiply_pairs(z4, x53, kF2053 - kF2562, -kF2562);
-  const V32 odd2 = multiply_pairs(z3, x53, -kF2562, kF3072 - kF2562);
+  return {{multiply_pairs(sum, x26, kF0541 + kF0765, kF0541), multiply_pairs(difference, x26, kF0541, kF0541 - kF1847),
+           multiply_pairs(difference, x26, -kF0541, kF1847 - kF0541),
+           multiply_pairs(sum, x26, -(kF0541 + kF0765), -kF0541)},
+          {multiply_pairs(z3, x71, kF0298 - kF0899, -kF0899), multiply_pairs(z4, x53, kF2053 - kF2562, -kF2562),
+           multiply_pairs(z3, x53, -kF2562, kF3072 - kF2562), multiply_pairs(z4, x71, -kF0899, kF1501 - kF0899)}};
+}
 
-  out[0] = hn::ShiftRight<kShift>(hn::Add(even0, odd3));
-  out[7] = hn::ShiftRight<kShift>(hn::Sub(even0, odd3));
-  out[1] = hn::ShiftRight<kShift>(hn::Add(even1, odd2));
-  out[6] = hn::ShiftRight<kShift>(hn::Sub(even1, odd2));
-  out[2] = hn::ShiftRight<kShift>(hn::Add(even2, odd1));
-  out[5] = hn::ShiftRight<kShift>(hn::Sub(even2, odd1));
-  out[3] = hn::ShiftRight<kShift>(hn::Add(even3, odd0));
-  out[4] = hn::ShiftRight<kShift>(hn::Sub(even3, odd0));
+// The same when x[4] to x[7] are zero.
+template <int kShift, typename Interleave>
+HWY_INLINE Terms short_terms(const V16 (&x)[8], Interleave interleave) {
+  const V32 round = hn::Set(D32(), 1 << (kShift - 1)), zero = hn::Zero(D32());
+  const V16 x02 = interleave(x[0], x[2]), x31 = interleave(x[3], x[1]);
+  return {{multiply_pairs(round, x02, kOne, kF0541 + kF0765), multiply_pairs(round, x02, kOne, kF0541),
+           multiply_pairs(round, x02, kOne, -kF0541), multiply_pairs(round, x02, kOne, -(kF0541 + kF0765))},
+          {multiply_pairs(zero, x31, kF1175 - kF1961, kF1175 - kF0899),
+           multiply_pairs(zero, x31, kF1175 - kF2562, kF1175 - kF0390),
+           multiply_pairs(zero, x31, kF1175 - kF1961 + kF3072 - kF2562, kF1175),
+           multiply_pairs(zero, x31, kF1175, kF1175 - kF0390 + kF1501 - kF0899)}};
+}
+
+template <int kShift>
+HWY_INLINE void combine(const Terms& t, V32 (&out)[8]) {
+  for (std::size_t i = 0; i < 4; ++i) {
+    out[i] = hn::ShiftRight<kShift>(hn::Add(t.even[i], t.odd[3 - i]));
+    out[7 - i] = hn::ShiftRight<kShift>(hn::Sub(t.even[i], t.odd[3 - i]));
+  }
 }
 
 // One-dimensional transform down the columns; results saturate to 16 bits.
-template <int kShift>
+template <int kShift, bool kShort>
 HWY_INLINE void pass(V16 (&x)[8]) {
   V32 low[8], high[8];
-  half_pass<kShift>(x, low, [](V16 a, V16 b) HWY_ATTR { return hn::InterleaveLower(D16(), a, b); });
-  half_pass<kShift>(x, high, [](V16 a, V16 b) HWY_ATTR { return hn::InterleaveUpper(D16(), a, b); });
+  const auto lower = [](V16 a, V16 b) HWY_ATTR { return hn::InterleaveLower(D16(), a, b); };
+  const auto upper = [](V16 a, V16 b) HWY_ATTR { return hn::InterleaveUpper(D16(), a, b); };
+  combine<kShift>(kShort ? short_terms<kShift>(x, lower) : full_terms<kShift>(x, lower), low);
+  combine<kShift>(kShort ? short_terms<kShift>(x, upper) : full_terms<kShift>(x, upper), high);
   for (std::size_t i = 0; i < 8; ++i) x[i] = hn::ReorderDemote2To(D16(), low[i], high[i]);
 }
 
+// kShort: the lower half of each block's rows of results is not needed, since columns 4 to 7 were zero.
+template <bool kShort>
 HWY_INLINE void transpose(V16 (&x)[8]) {
   const hn::Repartition<std::int64_t, D16> d64;
   V32 quads[8];  // rows 2i, 2i + 1 in pairs, then four rows together
@@ -130,21 +146,24 @@ HWY_INLINE void transpose(V16 (&x)[8]) {
     quads[4 * half + 2] = hn::InterleaveLower(D32(), a1, b1);
     quads[4 * half + 3] = hn::InterleaveUpper(D32(), a1, b1);
   }
-  for (std::size_t i = 0; i < 4; ++i) {
+  for (std::size_t i = 0; i < (kShort ? 2 : 4); ++i) {
     const auto a = hn::BitCast(d64, quads[i]), b = hn::BitCast(d64, quads[4 + i]);
     x[2 * i] = hn::BitCast(D16(), hn::InterleaveLower(d64, a, b));
     x[2 * i + 1] = hn::BitCast(D16(), hn::InterleaveUpper(d64, a, b));
   }
 }
 
-// Vector `index` of each block's zigzag coefficients, side by side.
-HWY_INLINE V16 load_blocks(const std::int16_t* blocks, const std::uint32_t* order, std::size_t index) {
-  const hn::CappedTag<std::int16_t, 8> d;
-  alignas(64) std::int16_t side_by_side[32];
-  for (std::size_t b = 0; b < blocks_at_once(); ++b) {
-    hn::Store(hn::Load(d, blocks + kBlockSize * order[b] + 8 * index), d, side_by_side + 8 * b);
+// Eight coefficients of each of the blocks, side by side; in registers, since a load of what was just stored in parts
+// waits for the stores.
+template <class D>
+HWY_INLINE hn::Vec<D> load_blocks(D d, const std::int16_t* blocks, const std::uint32_t* order, std::size_t index) {
+  if constexpr (hn::MaxLanes(D()) <= 8) {
+    return hn::Load(d, blocks + kBlockSize * order[0] + 8 * index);
+  } else {
+    const hn::Half<D> half;
+    return hn::Combine(d, load_blocks(half, blocks, order + hn::Lanes(half) / 8, index),
+                       load_blocks(half, blocks, order, index));
   }
-  return hn::Load(D16(), side_by_side);
 }
 
 template <std::size_t kRow, std::size_t... kVectors>
@@ -166,16 +185,29 @@ HWY_INLINE void gather_rows(const V16 (&zigzag)[8], V16 (&rows)[8], std::index_s
   ((rows[kRows] = gather_row<kRows>(zigzag, std::make_index_sequence<8>())), ...);
 }
 
+// Rows in natural order, only the first four of them (and their first four coefficients) for kShort.
+template <bool kShort>
+HWY_INLINE void load_rows(const std::int16_t* blocks, const std::uint32_t* order, V16 (&rows)[8]) {
+  V16 zigzag[8];
+  for (std::size_t i = 0; i < 8; ++i) {
+    zigzag[i] = kShort && i > 1 ? hn::Zero(D16()) : load_blocks(D16(), blocks, order, i);
+  }
+  gather_rows(zigzag, rows, std::make_index_sequence<kShort ? 4 : 8>());
+}
+
+// kShort: no coefficient behind the tenth, so that only the upper left 4 x 4 of each block are not zero.
+template <bool kShort>
 HWY_INLINE void transform(const std::int16_t* blocks, const std::uint32_t* order, const DequantTable& table,
                           std::uint8_t* samples, std::size_t stride) {
-  V16 zigzag[8], x[8];
-  for (std::size_t i = 0; i < 8; ++i) zigzag[i] = load_blocks(blocks, order, i);
-  gather_rows(zigzag, x, std::make_index_sequence<8>());
-  for (std::size_t r = 0; r < 8; ++r) x[r] = hn::Mul(x[r], hn::Load(D16(), table.rows.data() + 32 * r));
-  pass<11>(x);
-  transpose(x);
-  pass<18>(x);
-  transpose(x);
+  V16 x[8];
+  load_rows<kShort>(blocks, order, x);
+  for (std::size_t r = 0; r < (kShort ? 4 : 8); ++r) {
+    x[r] = hn::Mul(x[r], hn::Load(D16(), table.rows.data() + 32 * r));
+  }
+  pass<11, kShort>(x);
+  transpose<kShort>(x);
+  pass<18, kShort>(x);
+  transpose<false>(x);
   const hn::Rebind<std::uint8_t, D16> d8;
   for (std::size_t r = 0; r < 8; ++r) {
     const V16 centered = hn::SaturatedAdd(x[r], hn::Set(D16(), 128));
@@ -201,11 +233,13 @@ void inverse_dct(const Coefficients& in, const std::uint32_t* order, std::size_t
   for (std::size_t i = 0; i < count;
        i += blocks_at_once(), order += blocks_at_once(), samples += 8 * blocks_at_once()) {
     std::uint8_t furthest = 0;
-    for (std::size_t b = 0; b < blocks_at_once(); ++b) furthest |= in.last[order[b]];
+    for (std::size_t b = 0; b < blocks_at_once(); ++b) furthest = std::max(furthest, in.last[order[b]]);
     if (furthest == 0) {
       fill_flat(in.blocks, order, table, samples, stride);
+    } else if (furthest < 10) {
+      transform<true>(in.blocks, order, table, samples, stride);
     } else {
-      transform(in.blocks, order, table, samples, stride);
+      transform<false>(in.blocks, order, table, samples, stride);
     }
   }
 }

@@ -136,6 +136,15 @@ TEST(DecoderTest, ProgressiveAndArithmeticPicturesAreDecodedByLibjpegTurbo) {
   }
 }
 
+TEST(DecoderTest, ASequentialScanWithProgressiveParametersIsRefused) {
+  auto file = encode({});
+  const std::uint8_t scan[] = {0xff, 0xda, 0, 12};
+  const auto at = std::ranges::search(file, scan).begin();
+  at[11] = 1;  // the scan claims to begin at the first AC coefficient
+  EXPECT_THAT(Decoder().decode(file).error().message, HasSubstr("parameters of a progressive one"));
+  EXPECT_TRUE(Decoder().decode(file, {.tolerant = true}));
+}
+
 TEST(DecoderTest, AWindowOutsideThePictureIsRefused) {
   const auto file = encode({.width = 20, .height = 10});
   for (const Rect& window : {Rect{20, 0, 1, 1}, Rect{0, 0, 0, 1}, Rect{1, 0, 20, 10}, Rect{0, ~0u, 1, 2}}) {

@@ -225,6 +225,7 @@ Expected<void> Parser::scan(Segment content) {
     scan.dc_table[i] = static_cast<std::uint8_t>(tables >> 4);
     scan.ac_table[i] = static_cast<std::uint8_t>(tables & 15);
   }
+  scan.all_coefficients = *content.byte() == 0 && *content.byte() == 63 && *content.byte() == 0;
   scan.data = at_;
   return {};
 }

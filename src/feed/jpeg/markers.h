@@ -65,6 +65,7 @@ struct ScanHeader {
   std::array<std::uint8_t, kMaxComponents> dc_table{};
   std::array<std::uint8_t, kMaxComponents> ac_table{};
   std::uint32_t restart_interval = 0;  // MCUs, 0: none
+  bool all_coefficients = false;       // Ss, Se, Ah, Al are 0, 63, 0, 0: what a sequential scan must say
   std::size_t data = 0;                // offset of the first entropy-coded byte
 };
 

@@ -235,43 +235,52 @@ Expected<void> PlaneDecoder::decode_indexed(FileBytes file, const Scan& scan, co
   return {};
 }
 
+// What the scan's header must fulfil; `seen` has a bit for each component of the scans before.
+Expected<void> PlaneDecoder::check_scan(const Headers& headers, std::uint32_t& seen) const {
+  if (!headers.scan.all_coefficients) return corrupt("a sequential scan with the parameters of a progressive one");
+  for (std::uint32_t i = 0; i < headers.scan.component_count; ++i) {
+    const std::uint32_t bit = 1u << headers.scan.component[i];
+    if (seen & bit) return unsupported("a component in several scans");
+    seen |= bit;
+    const Component& component = headers.frame.components[headers.scan.component[i]];
+    if (component.quant > 3 || !headers.quant[component.quant])
+      return corrupt("a component without its quantisation table");
+  }
+  return {};
+}
+
+Expected<void> PlaneDecoder::decode_scan(FileBytes file, const Scan& scan, const Checkpoints* checkpoints,
+                                         Checkpoints* record) {
+  if (!checkpoints) return record ? decode_recording(file, scan, *record) : decode_forward(file, scan);
+  if (checkpoints->mcus_per_row() == scan.layout.mcus_per_row && checkpoints->rows() == scan.layout.rows) {
+    return decode_indexed(file, scan, *checkpoints);
+  }
+  return std::unexpected(Error{ErrorKind::kArgument, "the checkpoints are those of a picture of another size"});
+}
+
 Expected<void> PlaneDecoder::decode(FileBytes file, const Headers& first, const Rect& window,
                                     const Checkpoints* checkpoints, Checkpoints* record) {
   Headers headers = first;
   headers_ = &headers;
   const bool one_scan = headers.scan.component_count == headers.frame.component_count;
+  if (!one_scan || (checkpoints && checkpoints->empty())) checkpoints = nullptr;
+  if (!one_scan) record = nullptr;
   std::uint32_t seen = 0;
-  for (;;) {
-    for (std::uint32_t i = 0; i < headers.scan.component_count; ++i) {
-      const std::uint32_t bit = 1u << headers.scan.component[i];
-      if (seen & bit) return unsupported("a component in several scans");
-      seen |= bit;
-      if (headers.frame.components[headers.scan.component[i]].quant > 3 ||
-          !headers.quant[headers.frame.components[headers.scan.component[i]].quant]) {
-        return corrupt("a component without its quantisation table");
-      }
-    }
+  for (bool more = true; more;) {
+    if (const auto good = check_scan(headers, seen); !good) return good;
     const auto scan = plan_scan(headers, window);
     if (!scan) return std::unexpected(scan.error());
     prepare(headers, *scan);
-    const bool indexed = checkpoints && !checkpoints->empty() && one_scan;
-    if (indexed &&
-        (checkpoints->mcus_per_row() != scan->layout.mcus_per_row || checkpoints->rows() != scan->layout.rows)) {
-      return std::unexpected(Error{ErrorKind::kArgument, "the checkpoints are those of a picture of another size"});
-    }
-    const auto done = indexed              ? decode_indexed(file, *scan, *checkpoints)
-                      : record && one_scan ? decode_recording(file, *scan, *record)
-                                           : decode_forward(file, *scan);
-    if (!done) return done;
+    if (const auto done = decode_scan(file, *scan, checkpoints, record); !done) return done;
     const bool to_the_end = scan->window.x1 == scan->layout.mcus_per_row && scan->window.y1 == scan->layout.rows;
-    if (indexed || (one_scan && !to_the_end && !record)) return {};
+    if (checkpoints || (one_scan && !to_the_end && !record)) return {};
     if (const auto skipped = readers_[0].skip_to(scan->layout.total()); !skipped) return skipped;
     const auto end = readers_[0].finish();
     if (!end) return std::unexpected(end.error());
-    const auto more = next_scan(file, *end, headers);
-    if (!more) return std::unexpected(more.error());
-    if (!*more) break;
-    if (one_scan) return corrupt("a second scan in a picture whose first has all components");
+    const auto next = next_scan(file, *end, headers);
+    if (!next) return std::unexpected(next.error());
+    more = *next;
+    if (more && one_scan) return corrupt("a second scan in a picture whose first has all components");
   }
   if (seen != (1u << headers.frame.component_count) - 1) return unsupported("a picture without all of its scans");
   return {};

@@ -43,7 +43,7 @@ class Plane {
 
 class PlaneDecoder {
  public:
-  // The file must outlive the planes' use no longer than this call. `window` lies inside the picture.
+  // `window` lies inside the picture. Checkpoints, if any, are used instead of being recorded.
   Expected<void> decode(FileBytes file, const Headers& headers, const Rect& window, const Checkpoints* checkpoints,
                         Checkpoints* record);
   const Plane& plane(std::size_t component) const { return planes_[component]; }
@@ -62,6 +62,8 @@ class PlaneDecoder {
     Coefficients coefficients;
   };
 
+  Expected<void> check_scan(const Headers& headers, std::uint32_t& seen) const;
+  Expected<void> decode_scan(FileBytes file, const Scan& scan, const Checkpoints* checkpoints, Checkpoints* record);
   Expected<Scan> plan_scan(const Headers& headers, const Rect& window);
   Expected<void> plan_mcu(const Headers& headers, Scan& scan);
   void prepare(const Headers& headers, const Scan& scan);

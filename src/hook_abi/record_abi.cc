@@ -11,16 +11,15 @@
 #include <unistd.h>
 
 #include "hook_abi/proc_file.h"
-#include "hook_abi/ring_file.h"
 #include "wire/records.h"
 #include "wire/ring.h"
+#include "wire/ring_maker.h"
 
 #define FULLBORE_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace {
 
 using fullbore::hook_abi::ProcFile;
-using fullbore::hook_abi::RingFile;
 namespace wire = fullbore::wire;
 
 struct Process {
@@ -38,7 +37,7 @@ pthread_key_t thread_end;
 
 // Trivial, so that a thread needs no C++ runtime to end; the pthread key's destructor gives the ring back.
 struct Thread {
-  RingFile file;
+  wire::MadeRing file;
   std::uint32_t generation;
   bool refused;
 };
@@ -105,8 +104,7 @@ bool ready(Thread& thread) {
   if (thread.file.header != nullptr) return true;
   if (thread.refused) return false;
   const std::uint32_t counter = __atomic_fetch_add(&process.rings_made, 1u, __ATOMIC_RELAXED);
-  const int error =
-      fullbore::hook_abi::make_ring_file(process.directory, process.capacity, process.rank, counter, &thread.file);
+  const int error = wire::make_ring(process.directory, process.capacity, process.rank, counter, &thread.file);
   if (error != 0) {
     process.error = error;
     thread.refused = true;
@@ -170,7 +168,7 @@ FULLBORE_EXPORT int fullbore_record_open(const char* directory, uint64_t ring_by
   if (directory == nullptr || strlen(directory) >= sizeof process.directory) return ENAMETOOLONG;
   pthread_once(&once, set_up_once);
   strcpy(process.directory, directory);
-  process.capacity = fullbore::hook_abi::ring_capacity(ring_bytes);
+  process.capacity = wire::ring_capacity(ring_bytes);
   process.rank = rank;
   process.error = 0;
   ++process.generation;  // rings in an earlier directory are over

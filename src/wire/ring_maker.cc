@@ -1,4 +1,4 @@
-#include "hook_abi/ring_file.h"
+#include "wire/ring_maker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace fullbore::hook_abi {
+namespace fullbore::wire {
 namespace {
 
 // Field 22 of /proc/self/stat; the command in parentheses may contain anything, so count from the last ')'.
@@ -35,8 +35,7 @@ std::uint64_t ring_capacity(std::uint64_t bytes) {
   return capacity;
 }
 
-int make_ring_file(const char* directory, std::uint64_t capacity, std::int32_t rank, std::uint32_t counter,
-                   RingFile* out) {
+int make_ring(const char* directory, std::uint64_t capacity, std::int32_t rank, std::uint32_t counter, MadeRing* out) {
   const auto tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
   const auto pid = static_cast<std::uint32_t>(getpid());
   char path[4096];
@@ -44,7 +43,7 @@ int make_ring_file(const char* directory, std::uint64_t capacity, std::int32_t r
   if (length < 0 || static_cast<std::size_t>(length) >= sizeof path) return ENAMETOOLONG;
   const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return errno;
-  const std::uint64_t bytes = wire::kRingDataOffset + capacity;
+  const std::uint64_t bytes = kRingDataOffset + capacity;
   int error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
   void* map = MAP_FAILED;
   if (error == 0) {
@@ -56,8 +55,8 @@ int make_ring_file(const char* directory, std::uint64_t capacity, std::int32_t r
     unlink(path);
     return error;
   }
-  auto* header = static_cast<wire::RingHeader*>(map);
-  header->version = wire::kVersion;
+  auto* header = static_cast<RingHeader*>(map);
+  header->version = kVersion;
   header->pid = pid;
   header->tid = tid;
   header->rank = rank;
@@ -65,9 +64,9 @@ int make_ring_file(const char* directory, std::uint64_t capacity, std::int32_t r
   header->capacity = capacity;
   prctl(PR_GET_NAME, header->thread_name);
   // The collector takes a ring for whole once it sees the magic.
-  __atomic_store_n(&header->magic, wire::kRingMagic, __ATOMIC_RELEASE);
-  *out = {header, static_cast<unsigned char*>(map) + wire::kRingDataOffset, bytes};
+  __atomic_store_n(&header->magic, kRingMagic, __ATOMIC_RELEASE);
+  *out = {header, static_cast<unsigned char*>(map) + kRingDataOffset, bytes};
   return 0;
 }
 
-}  // namespace fullbore::hook_abi
+}  // namespace fullbore::wire

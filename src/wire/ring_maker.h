@@ -6,10 +6,10 @@
 
 #include "wire/ring.h"
 
-namespace fullbore::hook_abi {
+namespace fullbore::wire {
 
-struct RingFile {
-  wire::RingHeader* header = nullptr;
+struct MadeRing {
+  RingHeader* header = nullptr;
   unsigned char* data = nullptr;
   std::uint64_t mapped_bytes = 0;
 };
@@ -18,7 +18,6 @@ struct RingFile {
 std::uint64_t ring_capacity(std::uint64_t bytes);
 
 // Creates `<directory>/<pid>-<tid>-<counter>.ring`, 0600, never through a link. Returns 0 or an errno.
-int make_ring_file(const char* directory, std::uint64_t capacity, std::int32_t rank, std::uint32_t counter,
-                   RingFile* out);
+int make_ring(const char* directory, std::uint64_t capacity, std::int32_t rank, std::uint32_t counter, MadeRing* out);
 
-}  // namespace fullbore::hook_abi
+}  // namespace fullbore::wire

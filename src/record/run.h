@@ -69,6 +69,15 @@ struct RankRecords {
   std::vector<From<wire::FixRecord>> fixes;
   std::vector<From<wire::UserStepRecord>> user_steps;
   std::vector<From<wire::DataPathRecord>> data_paths;
+  std::vector<From<wire::GpuDeviceRecord>> gpu_devices;
+  std::vector<From<wire::CopyRecord>> copies;
+  std::vector<From<wire::KernelRecord>> kernels;
+  std::vector<From<wire::SyncRecord>> syncs;
+  std::vector<From<wire::GraphLaunchRecord>> graph_launches;
+  std::vector<From<wire::LaunchCallRecord>> launch_calls;
+  std::vector<From<wire::TraceWindowRecord>> trace_windows;
+  std::vector<From<wire::ClockPairRecord>> clock_pairs;
+  std::vector<From<wire::TraceOverheadRecord>> trace_overheads;
   std::uint64_t dropped = 0;
   std::map<wire::Kind, std::uint64_t> thinned;
 };

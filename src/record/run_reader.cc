@@ -105,6 +105,24 @@ class Sorter {
         return keep(payload, rank.user_steps);
       case wire::Kind::kDataPath:
         return keep(payload, rank.data_paths);
+      case wire::Kind::kGpuDevice:
+        return keep(payload, rank.gpu_devices);
+      case wire::Kind::kCopy:
+        return keep(payload, rank.copies);
+      case wire::Kind::kKernel:
+        return keep(payload, rank.kernels);
+      case wire::Kind::kSync:
+        return keep(payload, rank.syncs);
+      case wire::Kind::kGraphLaunch:
+        return keep(payload, rank.graph_launches);
+      case wire::Kind::kLaunchCall:
+        return keep(payload, rank.launch_calls);
+      case wire::Kind::kTraceWindow:
+        return keep(payload, rank.trace_windows);
+      case wire::Kind::kClockPair:
+        return keep(payload, rank.clock_pairs);
+      case wire::Kind::kTraceOverhead:
+        return keep(payload, rank.trace_overheads);
       case wire::Kind::kDropped:
         if (const auto value = as<wire::DroppedRecord>(payload)) rank.dropped += value->count;
         return;
@@ -184,6 +202,15 @@ void sort_by_time(RankRecords& rank) {
   sort(rank.fixes, &wire::FixRecord::time_ns);
   sort(rank.user_steps, &wire::UserStepRecord::begin_ns);
   sort(rank.data_paths, &wire::DataPathRecord::time_ns);
+  sort(rank.gpu_devices, &wire::GpuDeviceRecord::time_ns);
+  sort(rank.copies, &wire::CopyRecord::begin_ns);
+  sort(rank.kernels, &wire::KernelRecord::begin_ns);
+  sort(rank.syncs, &wire::SyncRecord::begin_ns);
+  sort(rank.graph_launches, &wire::GraphLaunchRecord::begin_ns);
+  sort(rank.launch_calls, &wire::LaunchCallRecord::begin_ns);
+  sort(rank.trace_windows, &wire::TraceWindowRecord::begin_ns);
+  sort(rank.clock_pairs, &wire::ClockPairRecord::monotonic_ns);
+  sort(rank.trace_overheads, &wire::TraceOverheadRecord::time_ns);
 }
 
 // rank-0, rank-1, ... by number.

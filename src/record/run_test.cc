@@ -75,6 +75,43 @@ TEST_F(RunTest, RecordsComeBackByRankAndInOrderOfTime) {
   EXPECT_THAT(back.damage, IsEmpty());
 }
 
+TEST_F(RunTest, RecordsOfTheGpuComeBackEachInItsList) {
+  RunWriter run = writer();
+  ASSERT_TRUE(run.write_info({}));
+  wire::CopyRecord copy{};
+  copy.bytes = 4096;
+  copy.source = wire::MemoryKind::kPageable;
+  wire::TraceWindowRecord window{};
+  window.kernels = 2;
+  run.append(0, 70, 75, record_of(copy));
+  for (const std::int64_t begin_ns : {300, 200}) {
+    wire::KernelRecord kernel{};
+    kernel.begin_ns = begin_ns;
+    run.append(0, 70, 75, record_of(kernel));
+  }
+  run.append(0, 70, 75, record_of(window));
+  run.append(0, 70, 75, record_of(wire::SyncRecord{}));
+  run.append(0, 70, 75, record_of(wire::GraphLaunchRecord{}));
+  run.append(0, 70, 75, record_of(wire::LaunchCallRecord{}));
+  run.append(0, 70, 75, record_of(wire::ClockPairRecord{}));
+  run.append(0, 70, 75, record_of(wire::TraceOverheadRecord{}));
+  run.append(0, 70, 75, record_of(wire::GpuDeviceRecord{}));
+  run.flush(true);
+  const auto back = read_run(folder_).value();
+  const RankRecords& rank = back.ranks.at(0);
+  ASSERT_THAT(rank.copies, SizeIs(1));
+  EXPECT_EQ(rank.copies[0].record.source, wire::MemoryKind::kPageable);
+  ASSERT_THAT(rank.kernels, SizeIs(2));
+  EXPECT_EQ(rank.kernels[0].record.begin_ns, 200);
+  EXPECT_EQ(rank.trace_windows.at(0).record.kernels, 2u);
+  EXPECT_THAT(rank.syncs, SizeIs(1));
+  EXPECT_THAT(rank.graph_launches, SizeIs(1));
+  EXPECT_THAT(rank.launch_calls, SizeIs(1));
+  EXPECT_THAT(rank.clock_pairs, SizeIs(1));
+  EXPECT_THAT(rank.trace_overheads, SizeIs(1));
+  EXPECT_THAT(rank.gpu_devices, SizeIs(1));
+}
+
 TEST_F(RunTest, SeriesGetTheirNamesAndOnlyTheirChanges) {
   RunWriter run = writer();
   ASSERT_TRUE(run.write_info({}));

@@ -1,6 +1,6 @@
-# The headers of CUDA, which are all that is needed of it: libcuda is opened at run time. A toolkit is taken where there is
-# one, otherwise the header wheels of PyPI. Gives the target fullbore_cuda_headers, a system include: its warnings are
-# not ours.
+# The headers of CUDA, CUPTI and NVML, which are all that is needed of them: the libraries are opened at run time. The
+# wheels of PyPI that scripts/setup installs come first, because they are of one version and hold nvml.h, which a toolkit
+# usually lacks. Gives the target fullbore_cuda_headers, a system include: its warnings are not ours.
 if(NOT Python_EXECUTABLE)
   find_program(FULLBORE_ANY_PYTHON NAMES python3)
 endif()
@@ -12,12 +12,17 @@ execute_process(
 file(GLOB venv_wheels ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu13/include)
 file(GLOB toolkits /usr/local/cuda/include /usr/local/cuda-*/include)
 # No default paths: /usr/include/linux has a cuda.h of another kind.
-find_path(FULLBORE_CUDA_INCLUDE cuda.h
-          HINTS ${CUDAToolkit_ROOT}/include $ENV{CUDAToolkit_ROOT}/include $ENV{CUDA_HOME}/include
-          PATHS ${toolkits} ${wheels} ${venv_wheels} NO_DEFAULT_PATH)
-if(NOT FULLBORE_CUDA_INCLUDE)
-  message(FATAL_ERROR "FULLBORE_GPU=cuda needs the header cuda.h and found none; pip install "
-                      "'cuda-toolkit[cudart,crt,cupti,nvml]==13.0.2', or set CUDA_HOME, or build with -DFULLBORE_GPU=none")
-endif()
+foreach(header cuda.h cupti.h nvml.h)
+  string(MAKE_C_IDENTIFIER ${header} name)
+  find_path(FULLBORE_${name}_FOLDER ${header}
+            HINTS ${CUDAToolkit_ROOT}/include $ENV{CUDAToolkit_ROOT}/include $ENV{CUDA_HOME}/include $ENV{CMAKE_INCLUDE_PATH}
+            PATHS ${wheels} ${venv_wheels} ${toolkits} NO_DEFAULT_PATH)
+  if(NOT FULLBORE_${name}_FOLDER)
+    message(FATAL_ERROR "FULLBORE_GPU=cuda needs the header ${header} and found none; run scripts/setup, or pip install "
+                        "'cuda-toolkit[cudart,crt,cupti,nvml]==13.0.2', or set CUDA_HOME, or build with -DFULLBORE_GPU=none")
+  endif()
+  list(APPEND FULLBORE_CUDA_INCLUDE ${FULLBORE_${name}_FOLDER})
+endforeach()
+list(REMOVE_DUPLICATES FULLBORE_CUDA_INCLUDE)
 add_library(fullbore_cuda_headers INTERFACE)
 target_include_directories(fullbore_cuda_headers SYSTEM INTERFACE ${FULLBORE_CUDA_INCLUDE})

@@ -1,0 +1,22 @@
+// What libfullbore_inject.so exports. The CUDA driver loads the library named in CUDA_INJECTION64_PATH and calls
+// InitializeInjection once, inside the process's first cuInit. Without FULLBORE_RINGS in the environment it does
+// nothing.
+#pragma once
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// 1: loaded. Never fails the program.
+int InitializeInjection(void);
+
+// Around somebody else's use of CUPTI, in pairs: torch.profiler's start and stop, told by the Python hook.
+void fullbore_trace_pause(void);
+void fullbore_trace_resume(void);
+
+// Before the CUDA run time is taken down; also called by atexit. Later calls do nothing.
+void fullbore_trace_stop(void);
+
+#ifdef __cplusplus
+}
+#endif

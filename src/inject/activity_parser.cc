@@ -16,7 +16,6 @@ static_assert(offsetof(CUpti_ActivityKernel3, start) == 16 && offsetof(CUpti_Act
               offsetof(CUpti_ActivityKernel3, correlationId) == 92 && offsetof(CUpti_ActivityKernel3, name) == 104);
 static_assert(offsetof(CUpti_ActivitySynchronization, start) == 8 &&
               offsetof(CUpti_ActivitySynchronization, correlationId) == 24);
-static_assert(offsetof(CUpti_ActivityGraphTrace, start) == 8 && offsetof(CUpti_ActivityGraphTrace, deviceId) == 24);
 static_assert(offsetof(CUpti_ActivityOverhead, start) == 24 && offsetof(CUpti_ActivityAPI, start) == 8 &&
               offsetof(CUpti_ActivityAPI, correlationId) == 32);
 
@@ -70,9 +69,6 @@ void ActivityParser::record(const CUpti_Activity* activity, std::size_t room) {
       break;
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
       as(&ActivityParser::sync);
-      break;
-    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
-      as(&ActivityParser::graph);
       break;
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER:
@@ -181,16 +177,6 @@ void ActivityParser::sync(const CUpti_ActivitySynchronization& sync) {
   output_.put(wire::SyncRecord{clock_.monotonic(sync.start), clock_.monotonic(sync.end),
                                static_cast<wire::SyncKind>(sync.type), sync.contextId, sync.streamId,
                                sync.correlationId});
-}
-
-void ActivityParser::graph(const CUpti_ActivityGraphTrace& graph) {
-  if (!timed(graph.start, graph.end)) {
-    ++counts_.lost;
-    return;
-  }
-  introduce(graph.deviceId);
-  output_.put(wire::GraphLaunchRecord{clock_.monotonic(graph.start), clock_.monotonic(graph.end), graph.deviceId,
-                                      graph.contextId, graph.streamId, graph.correlationId, graph.graphId, 0});
 }
 
 void ActivityParser::call(const CUpti_ActivityAPI& call) {

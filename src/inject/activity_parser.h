@@ -52,7 +52,6 @@ class ActivityParser {
   void copy(const CUpti_ActivityMemcpy& copy);
   void kernel(const CUpti_ActivityKernel3& kernel);
   void sync(const CUpti_ActivitySynchronization& sync);
-  void graph(const CUpti_ActivityGraphTrace& graph);
   void call(const CUpti_ActivityAPI& call);
   void overhead(const CUpti_ActivityOverhead& overhead);
   void add_to_sum(const wire::CopyRecord& copy);

@@ -1,6 +1,5 @@
 #include "inject/buffer_pool.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 namespace fullbore::inject {
@@ -35,9 +34,7 @@ bool BufferPool::complete(const std::uint8_t* bytes, std::size_t valid) {
   return true;
 }
 
-// CUPTI is told that buffers come zeroed, so that it need not do it on the launching thread.
 void BufferPool::release(Buffer& buffer) {
-  memset(buffer.bytes, 0, buffer.valid);
   buffer.valid = 0;
   buffer.state.store(kFree, std::memory_order_release);
 }

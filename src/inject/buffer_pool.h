@@ -19,8 +19,8 @@ class BufferPool {
   // False if there is no memory. The pages are touched now, not under the launching thread.
   bool allocate();
 
-  // A zeroed buffer. None free: null, or with `never_null` one whose records are thrown away (before CUDA 12.9 null can
-  // end the process).
+  // A buffer; CUPTI zeroes it. None free: null, or with `never_null` one whose records are thrown away (before
+  // CUDA 12.9 null can end the process).
   std::uint8_t* request(bool never_null);
   // `valid` bytes of it are records. False: not one of ours.
   bool complete(const std::uint8_t* buffer, std::size_t valid);

@@ -74,7 +74,7 @@ const char* find_cupti(CuptiApi& api) {
       take(handle, api.register_callbacks, "cuptiActivityRegisterCallbacks") &
       take(handle, api.enable, "cuptiActivityEnable") & take(handle, api.disable, "cuptiActivityDisable") &
       take(handle, api.flush, "cuptiActivityFlushAll") & take(handle, api.next_record, "cuptiActivityGetNextRecord") &
-      take(handle, api.dropped_records, "cuptiActivityGetNumDroppedRecords") &
+      take(handle, api.get_attribute, "cuptiActivityGetAttribute") &
       take(handle, api.set_attribute, "cuptiActivitySetAttribute");
   if (!whole) return "the process's libcupti lacks functions that every version since CUDA 11 has";
   take(handle, api.subscribe_v2, "cuptiSubscribe_v2");
@@ -90,6 +90,7 @@ DriverApi find_driver() {
   if (handle == nullptr) return api;
   take(handle, api.pci_bus_id, "cuDeviceGetPCIBusId");
   take(handle, api.name, "cuDeviceGetName");
+  take(handle, api.capture_mode, "cuThreadExchangeStreamCaptureMode");
   return api;
 }
 

@@ -18,7 +18,7 @@ struct CuptiApi {
   decltype(&cuptiActivityDisable) disable;
   decltype(&cuptiActivityFlushAll) flush;
   decltype(&cuptiActivityGetNextRecord) next_record;
-  decltype(&cuptiActivityGetNumDroppedRecords) dropped_records;
+  decltype(&cuptiActivityGetAttribute) get_attribute;
   decltype(&cuptiActivitySetAttribute) set_attribute;
   // optional
   decltype(&cuptiSubscribe_v2) subscribe_v2;                             // names whoever is in the way; 13.0
@@ -35,6 +35,7 @@ const char* find_cupti(CuptiApi& api);
 struct DriverApi {
   decltype(&cuDeviceGetPCIBusId) pci_bus_id;
   decltype(&cuDeviceGetName) name;
+  decltype(&cuThreadExchangeStreamCaptureMode) capture_mode;
 };
 DriverApi find_driver();
 

@@ -368,7 +368,7 @@ TEST_F(InjectTest, PausedItHasEverythingOffAndNoBufferOutAndThenGoesOn) {
                             CUPTI_ACTIVITY_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION}) {
       if (loaded.cupti->is_enabled(kind)) std::exit(4);
     }
-    if (loaded.cupti->buffers_out() != 0) std::exit(5);
+    if (loaded.cupti->buffers_out() != 0 || loaded.cupti->pool_limit() != 250) std::exit(5);
     loaded.cupti->displace();  // torch.profiler's callbacks, and a subscription that it keeps
     loaded.cupti->answer_subscription(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "");
     loaded.resume();
@@ -380,6 +380,20 @@ TEST_F(InjectTest, PausedItHasEverythingOffAndNoBufferOutAndThenGoesOn) {
   const auto copies = all<wire::CopyRecord>();
   ASSERT_THAT(copies, SizeIs(2));
   EXPECT_EQ(copies[1].bytes, 2);
+  EXPECT_THAT(missing(), IsEmpty());
+}
+
+TEST_F(InjectTest, APauseFromBeforeTheDriverCameIsKept) {
+  const int status = in_child([] {
+    const Loaded loaded;
+    loaded.pause();
+    loaded.initialize();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    if (loaded.cupti->is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY)) std::exit(3);
+    loaded.resume();
+    if (!loaded.eventually([&] { return loaded.cupti->is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY); })) std::exit(4);
+  });
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
   EXPECT_THAT(missing(), IsEmpty());
 }
 

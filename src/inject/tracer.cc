@@ -47,8 +47,8 @@ void Tracer::start(const TracerOptions& options, const BufferCallbacks& callback
     api_.get_version(&version);
     parser_.set_version(version);
     never_null_ = version < kNullBuffersAllowed;
-    tracing_.limit_memory();
-    outcome_ = tracing_.begin(callbacks_, false);
+    // Paused before we were there: somebody is using CUPTI now.
+    if (paused_ == 0) outcome_ = tracing_.begin(callbacks_, false);
   }
   started_ = start_thread();
   if (!started_ && tracing_.on()) tracing_.end();
@@ -78,6 +78,11 @@ void* Tracer::thread_main(void* tracer) {
 void Tracer::run() {
   if (!output_.open(rings_, options_.ring_bytes, options_.rank)) options_.stay_out = "no room for a ring";
   if (options_.stay_out != nullptr) output_.missing("gpu.trace", options_.stay_out);
+  // Said now: a process may end before the first round.
+  if (outcome_ == Tracing::Outcome::kTaken) output_.missing("gpu.trace", tracing_.why());
+  // While a thread captures a graph, what CUPTI does on this one would spoil the capture in any stricter mode.
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  if (driver_.capture_mode != nullptr) driver_.capture_mode(&mode);
   pthread_mutex_lock(&lock_);
   bool going = options_.stay_out == nullptr;
   while (going && !stopping_ && !output_.stopped() && outcome_ != Tracing::Outcome::kRefused) {
@@ -209,7 +214,7 @@ bool Tracer::lock_within(std::int64_t ns) {
 }
 
 void Tracer::pause() {
-  if (!started_ || abandoned_.load(std::memory_order_relaxed) || !lock_within(kSecond_ns)) return;
+  if (abandoned_.load(std::memory_order_relaxed) || !lock_within(kSecond_ns)) return;
   ++paused_;
   shared_ = true;
   if (tracing_.on()) {
@@ -217,15 +222,15 @@ void Tracer::pause() {
     window_open_ = false;
     tracing_.end();
   }
-  pthread_cond_signal(&wake_);
+  if (started_) pthread_cond_signal(&wake_);
   pthread_mutex_unlock(&lock_);
 }
 
 void Tracer::resume() {
-  if (!started_ || abandoned_.load(std::memory_order_relaxed) || !lock_within(kSecond_ns)) return;
+  if (abandoned_.load(std::memory_order_relaxed) || !lock_within(kSecond_ns)) return;
   if (paused_ > 0) --paused_;
   retry_due_ns_ = 0;
-  pthread_cond_signal(&wake_);
+  if (started_) pthread_cond_signal(&wake_);
   pthread_mutex_unlock(&lock_);
 }
 

@@ -10,10 +10,10 @@ namespace {
 // CUPTI takes device memory in buffers of 3.2 MB (about 100,000 records each) and up to 250 of them: 16 are 51 MB.
 constexpr std::size_t kDeviceBuffers = 16;
 
-// With the kinds of a window; one that is too new for this libcupti leaves its records out. A graph launch is then one
-// record instead of one per node.
-constexpr CUpti_ActivityKind kWindowKinds[] = {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
-                                               CUPTI_ACTIVITY_KIND_OVERHEAD};
+// With the kernels of a window. Not CUPTI_ACTIVITY_KIND_GRAPH_TRACE: switched on and off around a graph that exists, it
+// ended the process in cudaGraphLaunch and doubled correlation numbers in torch.profiler (CUPTI 13.0). Without it the
+// nodes of a graph are kernels like others.
+constexpr CUpti_ActivityKind kWindowKinds[] = {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_OVERHEAD};
 
 // Calls that launch, of torch (run time) and of Triton, JAX and others (driver).
 constexpr CUpti_CallbackId kRuntimeCalls[] = {
@@ -51,13 +51,29 @@ void Tracing::say(const char* what, CUptiResult result) {
   snprintf(why_, sizeof why_, "%s: %s (%d)", what, text == nullptr ? "unknown" : text, static_cast<int>(result));
 }
 
+// Attributes are global to the process, and torch.profiler relies on its own: they are ours only while we trace.
 void Tracing::limit_memory() {
+  if (device_buffers_ == 0) {
+    // One buffer for all threads, so that a flush on any of them hands it back; may be chosen before the first use
+    // alone.
+    std::uint8_t per_thread = 0;
+    std::size_t flag_size = sizeof per_thread;
+    api_.set_attribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &flag_size, &per_thread);
+  }
+  std::size_t size = sizeof device_buffers_;
+  if (api_.get_attribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT, &size, &device_buffers_) != CUPTI_SUCCESS) {
+    device_buffers_ = 0;
+    return;
+  }
   std::size_t count = kDeviceBuffers;
-  std::size_t size = sizeof count;
+  size = sizeof count;
   api_.set_attribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT, &size, &count);
-  std::uint8_t zeroed = 1;
-  size = sizeof zeroed;
-  api_.set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed);
+}
+
+void Tracing::restore_memory() {
+  std::size_t size = sizeof device_buffers_;
+  if (device_buffers_ == 0) return;
+  api_.set_attribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT, &size, &device_buffers_);
 }
 
 // A subscription that succeeds shows that nobody else has one; it is given back at once.
@@ -87,6 +103,7 @@ Tracing::Outcome Tracing::probe() {
 Tracing::Outcome Tracing::begin(const BufferCallbacks& callbacks, bool shared) {
   const Outcome outcome = probe();
   if (outcome == Outcome::kRefused || (outcome == Outcome::kTaken && !shared)) return outcome;
+  limit_memory();
   CUptiResult result = api_.register_callbacks(callbacks.request, callbacks.complete);
   if (result == CUPTI_SUCCESS) result = api_.enable(CUPTI_ACTIVITY_KIND_MEMCPY);
   if (result != CUPTI_SUCCESS) {
@@ -101,6 +118,7 @@ Tracing::Outcome Tracing::begin(const BufferCallbacks& callbacks, bool shared) {
 void Tracing::end() {
   api_.disable(CUPTI_ACTIVITY_KIND_MEMCPY);
   api_.flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  restore_memory();
   on_ = false;
 }
 

@@ -27,9 +27,7 @@ class Tracing {
 
   constexpr explicit Tracing(const CuptiApi& api) : api_(api) {}
 
-  // Before the first context is made: how much device memory CUPTI may take, and that buffers come zeroed.
-  void limit_memory();
-
+  // The first time before a context is made, so that device memory can be limited.
   // `shared`: somebody who is known and idle (torch.profiler after a session) may hold the subscription.
   Outcome begin(const BufferCallbacks& callbacks, bool shared);
   // Hands back every buffer, so that whoever comes next does not get ours.
@@ -48,11 +46,14 @@ class Tracing {
 
  private:
   Outcome probe();
+  void limit_memory();
+  void restore_memory();
   void say(const char* what, CUptiResult result);
   void set_calls(std::uint8_t enable);
 
   const CuptiApi& api_;
   bool on_ = false;
+  std::size_t device_buffers_ = 0;  // as they were before us; 0: not known
   char why_[kWhyBytes] = "";
 };
 

@@ -73,7 +73,6 @@ struct RankRecords {
   std::vector<From<wire::CopyRecord>> copies;
   std::vector<From<wire::KernelRecord>> kernels;
   std::vector<From<wire::SyncRecord>> syncs;
-  std::vector<From<wire::GraphLaunchRecord>> graph_launches;
   std::vector<From<wire::LaunchCallRecord>> launch_calls;
   std::vector<From<wire::TraceWindowRecord>> trace_windows;
   std::vector<From<wire::ClockPairRecord>> clock_pairs;

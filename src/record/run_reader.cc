@@ -113,8 +113,6 @@ class Sorter {
         return keep(payload, rank.kernels);
       case wire::Kind::kSync:
         return keep(payload, rank.syncs);
-      case wire::Kind::kGraphLaunch:
-        return keep(payload, rank.graph_launches);
       case wire::Kind::kLaunchCall:
         return keep(payload, rank.launch_calls);
       case wire::Kind::kTraceWindow:
@@ -206,7 +204,6 @@ void sort_by_time(RankRecords& rank) {
   sort(rank.copies, &wire::CopyRecord::begin_ns);
   sort(rank.kernels, &wire::KernelRecord::begin_ns);
   sort(rank.syncs, &wire::SyncRecord::begin_ns);
-  sort(rank.graph_launches, &wire::GraphLaunchRecord::begin_ns);
   sort(rank.launch_calls, &wire::LaunchCallRecord::begin_ns);
   sort(rank.trace_windows, &wire::TraceWindowRecord::begin_ns);
   sort(rank.clock_pairs, &wire::ClockPairRecord::monotonic_ns);

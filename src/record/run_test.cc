@@ -91,7 +91,6 @@ TEST_F(RunTest, RecordsOfTheGpuComeBackEachInItsList) {
   }
   run.append(0, 70, 75, record_of(window));
   run.append(0, 70, 75, record_of(wire::SyncRecord{}));
-  run.append(0, 70, 75, record_of(wire::GraphLaunchRecord{}));
   run.append(0, 70, 75, record_of(wire::LaunchCallRecord{}));
   run.append(0, 70, 75, record_of(wire::ClockPairRecord{}));
   run.append(0, 70, 75, record_of(wire::TraceOverheadRecord{}));
@@ -105,7 +104,6 @@ TEST_F(RunTest, RecordsOfTheGpuComeBackEachInItsList) {
   EXPECT_EQ(rank.kernels[0].record.begin_ns, 200);
   EXPECT_EQ(rank.trace_windows.at(0).record.kernels, 2u);
   EXPECT_THAT(rank.syncs, SizeIs(1));
-  EXPECT_THAT(rank.graph_launches, SizeIs(1));
   EXPECT_THAT(rank.launch_calls, SizeIs(1));
   EXPECT_THAT(rank.clock_pairs, SizeIs(1));
   EXPECT_THAT(rank.trace_overheads, SizeIs(1));

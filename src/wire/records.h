@@ -41,11 +41,10 @@ enum class Kind : std::uint16_t {
   kCopy = 17,
   kKernel = 18,
   kSync = 19,
-  kGraphLaunch = 20,
-  kLaunchCall = 21,
-  kTraceWindow = 22,
-  kClockPair = 23,
-  kTraceOverhead = 24,
+  kLaunchCall = 20,
+  kTraceWindow = 21,
+  kClockPair = 22,
+  kTraceOverhead = 23,
   // written by the collector
   kSeries = 32,
   kReadings = 33,
@@ -377,7 +376,7 @@ struct CopyRecord {
   std::uint8_t flags;
 };
 
-// One kernel as the device executed it. Only from trace windows.
+// One kernel as the device executed it, also as a node of a graph. Only from trace windows.
 struct KernelRecord {
   std::int64_t begin_ns;
   std::int64_t end_ns;
@@ -407,21 +406,10 @@ struct SyncRecord {
   std::uint32_t correlation;
 };
 
-// All kernels of one launch of a CUDA graph together: gaps inside it are hidden. Only from trace windows.
-struct GraphLaunchRecord {
-  std::int64_t begin_ns;
-  std::int64_t end_ns;
-  std::uint32_t device;
-  std::uint32_t context;
-  std::uint32_t stream;
-  std::uint32_t correlation;
-  std::uint32_t graph;
-  std::uint32_t reserved;
-};
-
 enum class CallKind : std::uint32_t { kOther = 0, kKernel = 1, kGraph = 2, kCopy = 3, kSync = 4 };
 
-// The host's call that launched something, tied to it by `correlation`. Only from trace windows.
+// The host's call that launched something (of a graph: all its kernels), tied to it by `correlation`. Only from trace
+// windows.
 struct LaunchCallRecord {
   std::int64_t begin_ns;
   std::int64_t end_ns;
@@ -526,7 +514,6 @@ FULLBORE_KIND(GpuDeviceRecord, kGpuDevice);
 FULLBORE_KIND(CopyRecord, kCopy);
 FULLBORE_KIND(KernelRecord, kKernel);
 FULLBORE_KIND(SyncRecord, kSync);
-FULLBORE_KIND(GraphLaunchRecord, kGraphLaunch);
 FULLBORE_KIND(LaunchCallRecord, kLaunchCall);
 FULLBORE_KIND(TraceWindowRecord, kTraceWindow);
 FULLBORE_KIND(ClockPairRecord, kClockPair);

@@ -51,6 +51,11 @@ class Fake final : public FakeCupti {
     request_ = nullptr;
   }
   int buffers_out() const override { return out_; }
+  std::size_t pool_limit() const override { return pool_limit_; }
+  CUptiResult set_pool_limit(std::size_t limit) {
+    pool_limit_ = limit;
+    return result_;
+  }
   void set_clock_offset(std::int64_t ns) override { offset_ns_ = ns; }
   std::uint64_t now() const override {
     timespec time{};
@@ -188,6 +193,7 @@ class Fake final : public FakeCupti {
   std::atomic<int> held_{0};
   std::atomic<int> out_{0};
   std::atomic<int> calls_{0};
+  std::atomic<std::size_t> pool_limit_{250};
   std::atomic<std::int64_t> offset_ns_{1'000'000'000'000'000};
   std::set<std::uint32_t> enabled_;
   CUpti_BuffersCallbackRequestFunc request_ = nullptr;
@@ -250,12 +256,16 @@ FAKE_EXPORT CUptiResult cuptiActivityFlushAll(std::uint32_t) {
 FAKE_EXPORT CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, CUpti_Activity** record) {
   return fake().next(buffer, valid, record);
 }
-FAKE_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t, std::size_t* dropped) {
-  *dropped = 0;
+FAKE_EXPORT CUptiResult cuptiActivityGetAttribute(CUpti_ActivityAttribute, std::size_t*, void* value) {
+  const std::size_t limit = fake().pool_limit();
+  std::memcpy(value, &limit, sizeof limit);
   return fake().result();
 }
-FAKE_EXPORT CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute, std::size_t*, void*) {
-  return fake().result();
+FAKE_EXPORT CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, std::size_t*, void* value) {
+  if (attribute != CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT) return fake().result();
+  std::size_t limit = 0;
+  std::memcpy(&limit, value, sizeof limit);
+  return fake().set_pool_limit(limit);
 }
 FAKE_EXPORT CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId, std::uint8_t enable) {
   return fake().enable_call(enable != 0);

@@ -22,6 +22,8 @@ class FakeCupti {
   virtual void displace() = 0;
   // Buffers that were requested and not handed back.
   virtual int buffers_out() const = 0;
+  // The attribute that limits device memory; 250 at first.
+  virtual std::size_t pool_limit() const = 0;
 
   // The device's clock less CLOCK_MONOTONIC, from now on.
   virtual void set_clock_offset(std::int64_t ns) = 0;

@@ -9,7 +9,7 @@ import sys
 import time
 import weakref
 
-from . import abi, at_fork, emit, fail, frames, records, rewrite
+from . import abi, at_fork, emit, fail, frames, handover, records, rewrite
 from .guard import contexts, observes
 from .process import announce_trainer
 
@@ -175,7 +175,12 @@ class _Probe:
         return _Interval(records.CHECKPOINT, "torch.distributed.checkpoint.save") if abi.active() else None
 
     @contexts
+    def profiler_preparing(self, profiler):
+        handover.give()
+
+    @contexts
     def profiler_starting(self, profiler):
+        handover.give()
         _running["profiler"] = _clock()
 
     @contexts
@@ -183,6 +188,7 @@ class _Probe:
         begin = _running.pop("profiler", None)
         if begin is not None and abi.active():
             emit.interval(records.PROFILER, begin, _clock(), "torch.profiler")
+        return _PROFILER_END
 
     @observes
     def step_begins(self, arguments):
@@ -197,6 +203,25 @@ class _Probe:
 
 
 _PROBE = _Probe()
+
+
+class _ProfilerEnd:
+    """Around the end of a session of torch.profiler: once that is over, the GPU may be traced again."""
+
+    __slots__ = ()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        try:
+            handover.take_back()
+        except Exception as failure:
+            fail(failure)
+        return False
+
+
+_PROFILER_END = _ProfilerEnd()
 
 
 def install_save(module):
@@ -215,10 +240,12 @@ def install_save(module):
 def install_profiler(module):
     methods = vars(getattr(module, "profile", object))
     wanted = [
+        (methods.get("_prepare_trace"), rewrite.Rules(_PROBE, context=("profiler_preparing", ("self",)))),
         (methods.get("_start_trace"), rewrite.Rules(_PROBE, context=("profiler_starting", ("self",)))),
         (methods.get("__exit__"), rewrite.Rules(_PROBE, context=("profiler_stopping", ("self",)))),
     ]
-    _apply(module, wanted, "torch_profiler")
+    if _apply(module, wanted, "torch_profiler") < len(wanted):
+        handover.give_for_good("this torch.profiler cannot be seen to start, so CUPTI is left to it")
 
 
 def watch_collections():
@@ -244,14 +271,16 @@ def _collected(phase, info):
 
 
 def _apply(module, wanted, signal):
+    """How many of the functions were changed."""
     wanted = [(function, rules) for function, rules in wanted if hasattr(function, "__code__")]
     if not wanted:
         abi.missing(signal, "this version of " + module.__name__ + " has no such function")
-        return
+        return 0
     done, problems = rewrite.instrument(module, wanted)
     _done.extend(done)
     for name, why in problems:
         abi.missing(name, why)
+    return len(done)
 
 
 def uninstall():

@@ -1,0 +1,57 @@
+"""Hands CUPTI over to torch.profiler and takes it back. Only one of two can have it: while ours traced, torch.profiler
+once got no GPU events at all, and every later session of that process neither.
+
+The library is the one that the CUDA driver loads, or will load: a pause before that is kept.
+"""
+
+import ctypes
+import os
+
+from . import abi, at_fork
+
+_NAME = "libfullbore_inject.so"
+_state = {"library": None, "paused": False}
+
+
+def _forget():
+    # The child's copy has no thread and traces nothing.
+    _state.update(library=None, paused=False)
+
+
+at_fork(_forget)
+
+
+def _library():
+    if _state["library"] is None:
+        path = os.environ.get("CUDA_INJECTION64_PATH", "")
+        if os.path.basename(path) != _NAME or not abi.active():
+            return None
+        try:
+            # CDLL: a pause waits for the tracer's thread, and other Python threads may run meanwhile.
+            library = ctypes.CDLL(path)
+            library.fullbore_trace_pause.restype = library.fullbore_trace_resume.restype = None
+        except (OSError, AttributeError):
+            return None
+        _state["library"] = library
+    return _state["library"]
+
+
+def give():
+    """Returns when the tracer has switched everything off; again is harmless."""
+    library = None if _state["paused"] else _library()
+    if library is not None:
+        _state["paused"] = True
+        library.fullbore_trace_pause()
+
+
+def take_back():
+    if _state["paused"]:
+        _state["paused"] = False
+        _state["library"].fullbore_trace_resume()
+
+
+def give_for_good(why):
+    """Where torch.profiler cannot be watched: it might begin at any moment."""
+    if _library() is not None:
+        give()
+        abi.missing("gpu.trace", why)

@@ -7,11 +7,23 @@
 #include "diagnose/diagnosis.h"
 #include "diagnose/situation.h"
 
-// The one list. Order matters only between causes of the same share: the cheaper change stands first.
-#define FULLBORE_CAUSES(cause)                                                                                \
-  cause(no_workers) cause(worker_restart) cause(too_few_workers) cause(too_many_workers) cause(cpu_quota)     \
-      cause(slow_worker) cause(slow_samples) cause(small_files) cause(storage_bandwidth) cause(cpu_saturated) \
-          cause(checkpoint_pause) cause(validation_pause)
+// The one list, a line each so that additions do not meet. Order matters only between causes of the same share: the
+// cheaper change stands first.
+// clang-format off
+#define FULLBORE_CAUSES(cause) \
+  cause(no_workers)            \
+  cause(worker_restart)        \
+  cause(too_few_workers)       \
+  cause(too_many_workers)      \
+  cause(cpu_quota)             \
+  cause(slow_worker)           \
+  cause(slow_samples)          \
+  cause(small_files)           \
+  cause(storage_bandwidth)     \
+  cause(cpu_saturated)         \
+  cause(checkpoint_pause)      \
+  cause(validation_pause)
+// clang-format on
 
 namespace fullbore::diagnose {
 

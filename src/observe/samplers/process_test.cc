@@ -133,6 +133,20 @@ TEST(ProcessTest, TrainerPinAndWorkerThreadsAreReportedByRole) {
   EXPECT_FALSE(out.value("thread.state", "worker/12/12"));
 }
 
+TEST(ProcessTest, ThreadsOfLibrariesInWorkersAreSummedApart) {
+  base::InMemoryFiles files(Texts{});
+  put_process(files, {});
+  put_process(files, {.pid = 10, .parent = 7, .name = "pt_data_worker"});
+  put_thread(files, 10, {.pid = 11, .name = "pt_data_worker"}, "3000000000 1000000000 1\n");
+  put_thread(files, 10, {.pid = 12, .name = "pt_data_worker"}, "2000000000 500000000 1\n");
+  put_thread(files, 7, {.pid = 8, .name = "python"}, "9000000000 9000000000 1\n");
+  RecordedReadings out;
+  ProcessSampler(files).sample({7, {7, 10}, {7}, {}}, 0, out);
+  EXPECT_THAT(out.value("workers.threads"), Optional(3.0));
+  EXPECT_THAT(out.value("workers.helper_cpu_s"), Optional(5.0));
+  EXPECT_THAT(out.value("workers.helper_runq_s"), Optional(1.5));
+}
+
 TEST(ProcessTest, WithoutTheHookMainThreadsAreReportedAsSuch) {
   base::InMemoryFiles files(Texts{});
   put_process(files, {.name = "a.out"});

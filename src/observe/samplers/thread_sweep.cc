@@ -15,7 +15,7 @@ constexpr std::int64_t kSweepPeriodNs = 1'000'000'000;
 constexpr std::int64_t kThreadsPerPeriod = 200;
 
 struct RunTimes {
-  double cpu_s = 0;
+  std::uint64_t cpu_ns = 0;
   std::uint64_t queue_ns = 0;
 };
 
@@ -25,7 +25,7 @@ std::optional<RunTimes> parse_schedstat(std::string_view text) {
   if (columns.size() < 2) return std::nullopt;
   const auto run = number(columns[0]), queue = number(columns[1]);
   if (!run || !queue) return std::nullopt;
-  return RunTimes{static_cast<double>(*run) / 1e9, *queue};
+  return RunTimes{*run, *queue};
 }
 
 std::string task_path(std::uint32_t pid, std::string_view tid, std::string_view name) {
@@ -61,19 +61,17 @@ void ThreadSweep::remember(std::string_view role, std::uint32_t pid, std::uint32
   important_.push_back({pid, tid, std::string(role) + "/" + std::to_string(pid) + "/" + std::to_string(tid)});
 }
 
-void ThreadSweep::choose(const ProcessTree& tree, const LiveProcess& process, const std::vector<LiveProcess>& alive) {
-  if (is_trainer(tree, process.pid)) return remember("trainer", process.pid, process.pid);
-  if (process.stat.name == "pt_data_worker") return remember("worker", process.pid, process.pid);
+std::string_view ThreadSweep::role_of(const ProcessTree& tree, const LiveProcess& process,
+                                      const std::vector<LiveProcess>& alive) {
+  if (is_trainer(tree, process.pid)) return "trainer";
+  if (process.stat.name == "pt_data_worker") return "worker";
   // Before torch named its workers they were children of the trainer under the same name.
   const LiveProcess* parent = find(alive, process.stat.parent);
-  if (parent != nullptr && is_trainer(tree, parent->pid)) {
-    if (parent->stat.name == process.stat.name) remember("worker", process.pid, process.pid);
-    return;
-  }
-  if (tree.trainers.empty()) remember("main", process.pid, process.pid);
+  if (parent != nullptr && is_trainer(tree, parent->pid)) return parent->stat.name == process.stat.name ? "worker" : "";
+  return tree.trainers.empty() ? "main" : "";
 }
 
-void ThreadSweep::read_thread(std::uint32_t pid, std::string_view tid, States& states, Readings& out) {
+void ThreadSweep::read_thread(std::uint32_t pid, std::string_view tid, bool is_helper, States& states, Readings& out) {
   // Status alone, not stat as well: a third fewer files.
   const auto status = files_.read(task_path(pid, tid, "status"));
   const auto id = number<std::uint32_t>(tid);
@@ -95,24 +93,34 @@ void ThreadSweep::read_thread(std::uint32_t pid, std::string_view tid, States& s
   measured_ = true;
   // Threads pass nothing on: what one had counted when it ended is carried.
   sum_.add({*id, 0, 0, {times->queue_ns, *voluntary, *involuntary}, {}});
+  if (is_helper) helpers_.add({*id, 0, 0, {times->cpu_ns, times->queue_ns}, {}});
 }
 
 void ThreadSweep::sweep(const ProcessTree& tree, const std::vector<LiveProcess>& alive, Readings& out) {
   important_.clear();
   States states;
   for (const LiveProcess& process : alive) {
-    choose(tree, process, alive);
+    const std::string_view role = role_of(tree, process, alive);
+    if (!role.empty()) remember(role, process.pid, process.pid);
     const auto tids = files_.list(proc_path(process.pid, "task"));
     if (!tids) continue;
-    for (const std::string& tid : *tids) read_thread(process.pid, tid, states, out);
+    const bool is_worker = role == "worker";
+    const std::string main = std::to_string(process.pid);
+    for (const std::string& tid : *tids) read_thread(process.pid, tid, is_worker && tid != main, states, out);
+    states.workers += is_worker ? 1 : 0;
+    states.of_workers += is_worker ? static_cast<double>(tids->size()) : 0;
   }
   const TreeSum::Counts& total = sum_.end_round();
+  const TreeSum::Counts& helpers = helpers_.end_round();
   if (states.threads > 0) {
     out.gauge("tree.threads", "", "threads", states.threads);
     out.gauge("tree.threads_runnable", "", "threads", states.runnable);
     out.gauge("tree.threads_blocked", "", "threads", states.blocked);
   }
+  if (states.workers > 0) out.gauge("workers.threads", "", "threads", states.of_workers / states.workers);
   if (!measured_) return;
+  out.counter("workers.helper_cpu_s", "", "s", static_cast<double>(helpers[0]) / 1e9);
+  out.counter("workers.helper_runq_s", "", "s", static_cast<double>(helpers[1]) / 1e9);
   out.counter("tree.runq_s", "", "s", static_cast<double>(total[0]) / 1e9);
   out.counter("tree.voluntary_switches", "", "switches", static_cast<double>(total[1]));
   out.counter("tree.involuntary_switches", "", "switches", static_cast<double>(total[2]));
@@ -123,7 +131,7 @@ void ThreadSweep::report(const Important& thread, const std::vector<LiveProcess>
   const auto text = files_.read(task_path(thread.pid, tid, "schedstat"));
   const auto times = text ? parse_schedstat(*text) : std::nullopt;
   if (!times) return;
-  out.counter("thread.cpu_s", thread.label, "s", times->cpu_s);
+  out.counter("thread.cpu_s", thread.label, "s", static_cast<double>(times->cpu_ns) / 1e9);
   out.counter("thread.runq_s", thread.label, "s", static_cast<double>(times->queue_ns) / 1e9);
   // The state of a main thread is already at hand.
   if (thread.tid == thread.pid) {

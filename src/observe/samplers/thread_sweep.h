@@ -32,16 +32,20 @@ class ThreadSweep {
   };
   struct States {
     double threads = 0, runnable = 0, blocked = 0;
+    double workers = 0, of_workers = 0;  // processes, their threads
   };
 
   void sweep(const ProcessTree& tree, const std::vector<LiveProcess>& alive, Readings& out);
-  void read_thread(std::uint32_t pid, std::string_view tid, States& states, Readings& out);
-  void choose(const ProcessTree& tree, const LiveProcess& process, const std::vector<LiveProcess>& alive);
+  void read_thread(std::uint32_t pid, std::string_view tid, bool is_helper, States& states, Readings& out);
+  // What the main thread of that process is to the tree: "trainer", "worker", "main", or "" if nothing of note.
+  static std::string_view role_of(const ProcessTree& tree, const LiveProcess& process,
+                                  const std::vector<LiveProcess>& alive);
   void remember(std::string_view role, std::uint32_t pid, std::uint32_t tid);
   void report(const Important& thread, const std::vector<LiveProcess>& alive, Readings& out);
 
   const base::FileReader& files_;
   TreeSum sum_;                       // per thread: run-queue ns, voluntary, involuntary switches
+  TreeSum helpers_;                   // per thread of a worker that is not its main one: CPU ns, run-queue ns
   std::vector<Important> important_;  // refreshed by each sweep
   std::int64_t due_ns_ = 0;
   bool measured_ = false;

@@ -71,6 +71,9 @@ void measure_cores(const Window& window, Resources& out) {
   if (!out.usable_cores) out.usable_cores = out.affinity_cores;
   out.tree_cores = window.rate("tree.cpu_s");
   out.runq_cores = window.rate("tree.runq_s");
+  out.worker_threads = window.mean("workers.threads");
+  const Optional helping = window.rate("workers.helper_cpu_s"), queued = window.rate("workers.helper_runq_s");
+  if (helping && queued) out.helper_threads = *helping + *queued;
   const Optional busy = window.rate("cpu.usable_busy_s");
   if (busy && out.tree_cores) out.neighbour_cores = std::max(0.0, *busy - *out.tree_cores);
   if (out.usable_cores && out.tree_cores) {

@@ -20,6 +20,8 @@ struct Resources {
   std::optional<double> neighbour_cores;    // in use by others on the cores that the job may use
   std::optional<double> free_cores;         // usable - tree - neighbours, not below 0
   std::optional<double> runq_cores;         // threads of the job that wanted a core and had none
+  std::optional<double> worker_threads;     // alive in each loader worker
+  std::optional<double> helper_threads;     // of all workers' threads but the main ones, those that wanted a core
   std::optional<double> throttled_periods;  // share of quota periods in which the job was stopped
   std::optional<double> tree_read_bytes_per_s, tree_read_chars_per_s;
   std::string device;  // under the data files, "" unknown

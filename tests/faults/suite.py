@@ -35,6 +35,7 @@ CASES = (
     Case("no_workers", [materials.photos]),
     Case("too_few_workers", [materials.photos]),
     Case("too_many_workers", [materials.photos]),
+    Case("thread_oversubscription"),
     Case("cpu_saturated", [materials.photos]),
     Case("cpu_quota", [materials.photos], lambda cache: [conditions.cpu_quota(0.6)]),
     Case("slow_worker"),

@@ -15,6 +15,7 @@
   cause(worker_restart)        \
   cause(too_few_workers)       \
   cause(too_many_workers)      \
+  cause(thread_oversubscription) \
   cause(cpu_quota)             \
   cause(slow_worker)           \
   cause(slow_samples)          \

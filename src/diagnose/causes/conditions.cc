@@ -26,6 +26,12 @@ constexpr double kFromDevice = 0.5;
 constexpr double kDeviceBusy = 0.8;
 constexpr double kRunnableShare = 0.25;
 constexpr double kLeastGain = 1.05;
+// Threads in want of a core, on average: a quarter above the cores cannot be rounding of two samplers' clocks.
+constexpr double kOversubscribed = 1.25;
+// The main thread of a worker, the one that sends its batches, and one of a library.
+constexpr double kThreadsWithLibrary = 2.5;
+// Of a worker: what its other threads want beyond the sending of batches.
+constexpr double kHelperShare = 0.25;
 
 // Bytes that really came from a device, against those asked for.
 bool reads_from_device(const Makers& makers) {
@@ -126,6 +132,18 @@ const Maker* slow_maker(const Situation& situation) {
     if (half && *half < kSlowWorkerFactor * *others) return nullptr;
   }
   return &*slowest;
+}
+
+// Threads in want of a core = on one + waiting for one. The workers' main threads alone would have found room.
+bool oversubscribed(const Situation& situation) {
+  const Resources& resources = situation.resources;
+  if (!has_workers(situation) || crowded(situation) || !resources.usable_cores) return false;
+  if (!resources.tree_cores || !resources.runq_cores || !resources.helper_threads) return false;
+  if (resources.worker_threads.value_or(0) < kThreadsWithLibrary) return false;
+  const double workers = static_cast<double>(*situation.loader.workers);
+  const double wanted = *resources.tree_cores + *resources.runq_cores;
+  return *resources.helper_threads >= kHelperShare * workers && wanted >= kOversubscribed * *resources.usable_cores &&
+         wanted - *resources.helper_threads < kOversubscribed * *resources.usable_cores;
 }
 
 bool crowded(const Situation& situation) {

@@ -27,6 +27,7 @@ bool all_busy(const Situation& situation);         // the workers, nearly all of
 bool waits_in_line(const Situation& situation);    // finished batches lie behind a missing one, and workers idle
 // The worker that is much slower than the others throughout, or nullptr.
 const Maker* slow_maker(const Situation& situation);
-bool crowded(const Situation& situation);  // far more workers than cores, and they feel it
+bool oversubscribed(const Situation& situation);  // libraries' threads in workers want cores that are not there
+bool crowded(const Situation& situation);         // far more workers than cores, and they feel it
 
 }  // namespace fullbore::diagnose

@@ -24,6 +24,7 @@ std::optional<Cause> too_few_workers(const Situation& situation) {
   if (!all_busy(situation) || slow_maker(situation) != nullptr) return std::nullopt;
   if (!core_free(situation) && !blocked_mostly(situation)) return std::nullopt;
   if (storage_limited(situation) || opens_dominate(situation) || quota_limited(situation)) return std::nullopt;
+  if (oversubscribed(situation)) return std::nullopt;
 
   Cause cause = make_cause("too_few_workers", situation.wait_share(), situation);
   cause.stage = situation.stage();

@@ -152,6 +152,13 @@ Accounted account_whole(const std::vector<Stretch>& stretches, const Iterations&
   return out;
 }
 
+void spread(Accounted& accounted, Claim claim, double of_body) {
+  double& claimed = accounted.claimed_ns[static_cast<std::size_t>(claim)];
+  const double open_ns = accounted.body_ns + claimed;
+  claimed = std::clamp(of_body, 0.0, 1.0) * open_ns;
+  accounted.body_ns = open_ns - claimed;
+}
+
 Account to_account(const Accounted& accounted, bool wait_known) {
   Account account;
   if (accounted.iterations == 0 || accounted.total_ns <= 0) return account;

@@ -53,6 +53,10 @@ struct Accounted {
 Accounted account_steady(const std::vector<Stretch>& stretches, const Iterations& iterations);
 Accounted account_whole(const std::vector<Stretch>& stretches, const Iterations& iterations);
 
+// Gives a claim that was seen in some iterations only its share of all of them, out of the rest of the loop body.
+// `of_body`: of what is neither waiting nor claimed otherwise, as those iterations had it.
+void spread(Accounted& accounted, Claim claim, double of_body);
+
 // As the report shows it, per iteration. With `wait_known` false there is no input wait (it was not measured), and
 // the loop body is unknown.
 Account to_account(const Accounted& accounted, bool wait_known);

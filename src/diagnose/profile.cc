@@ -12,13 +12,19 @@ namespace {
 // Entries of one flush carry the same window; flushes of a process are at least half a second apart.
 constexpr std::int64_t kFlushSpread_ns = 250'000'000;
 
+struct CalleeSum {
+  double wall_ns = 0;
+  double count = 0;
+  wire::Stage stage = wire::Stage::kUnspecified;
+};
+
 struct LineSum {
   double wall_ns = 0;
   double callees_ns = 0;
   double count = 0;
   double opens = 0;
   std::map<wire::Stage, double> stages;
-  std::map<wire::NameId, double> callees;
+  std::map<wire::NameId, CalleeSum> callees;
   wire::Stage stage = wire::Stage::kUnspecified;
 };
 
@@ -50,10 +56,15 @@ class PlaceSums {
         claimed += ns / window_ns_;
       }
       out.lines.push_back(line(run, key, sum));
+      for (const auto& [name, callee] : sum.callees) {
+        out.callees.push_back({std::string(run.name(name)), callee.stage, out.lines.back().where,
+                               callee.wall_ns / window_ns_, windows_ > 0 ? callee.count / windows_ : 0});
+      }
       if (windows_ > 0) out.opens_per_window += sum.opens / windows_;
     }
     if (claimed < 1) out.stages[wire::Stage::kUserCode] += 1 - claimed;
     std::ranges::stable_sort(out.lines, std::ranges::greater{}, &ProfiledLine::share);
+    std::ranges::stable_sort(out.callees, std::ranges::greater{}, &Callee::share);
     return out;
   }
 
@@ -74,7 +85,10 @@ class PlaceSums {
     } else {
       sum.callees_ns += wall;
       sum.stages[record.stage] += wall;
-      sum.callees[record.name] += wall;
+      CalleeSum& callee = sum.callees[record.name];
+      callee.wall_ns += wall;
+      callee.count += record.count;
+      callee.stage = record.stage;
       if (record.stage == wire::Stage::kOpen) sum.opens += record.count;
     }
   }
@@ -90,8 +104,8 @@ class PlaceSums {
       if (ns > most) most = ns, out.stage = stage;
     }
     double costliest = 0;
-    for (const auto& [name, ns] : sum.callees) {
-      if (ns > costliest) costliest = ns, out.callee = std::string(run.name(name));
+    for (const auto& [name, callee] : sum.callees) {
+      if (callee.wall_ns > costliest) costliest = callee.wall_ns, out.callee = std::string(run.name(name));
     }
     if (windows_ > 0) out.per_window = sum.count / windows_;
     return out;
@@ -152,6 +166,11 @@ wire::Stage PlaceProfile::main_stage() const {
 const ProfiledLine* PlaceProfile::line_of(wire::Stage stage) const {
   const auto found = std::ranges::find(lines, stage, &ProfiledLine::stage);
   return found == lines.end() ? nullptr : &*found;
+}
+
+const Callee* PlaceProfile::callee_of(wire::Stage stage) const {
+  const auto found = std::ranges::find(callees, stage, &Callee::stage);
+  return found == callees.end() ? nullptr : &*found;
 }
 
 Profile read_profile(const record::Run& run, const Trainer& trainer) {

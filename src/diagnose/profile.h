@@ -25,6 +25,15 @@ struct ProfiledLine {
   double per_window = 0;  // executions per sample (or iteration)
 };
 
+// Something called from a line that has a stage: a decoder, a blocking read, a write.
+struct Callee {
+  std::string name;
+  wire::Stage stage = wire::Stage::kUnspecified;
+  Location where;         // the user's line that calls it
+  double share = 0;       // of the place's traced time
+  double per_window = 0;  // calls per sample (or iteration)
+};
+
 // One place: all samples of a loader, all its collating, or the loop.
 struct PlaceProfile {
   double window_ns = 0;
@@ -32,6 +41,7 @@ struct PlaceProfile {
   std::map<wire::Stage, double> stages;  // share by stage; what no callee claims is user_code
   double opens_per_window = 0;           // calls that open, stat or list, per sample
   std::vector<ProfiledLine> lines;       // most expensive first
+  std::vector<Callee> callees;           // most expensive first
 
   bool measured() const { return window_ns > 0; }
   double share(wire::Stage stage) const;
@@ -39,6 +49,8 @@ struct PlaceProfile {
   wire::Stage main_stage() const;
   // The most expensive line of that stage, or nullptr.
   const ProfiledLine* line_of(wire::Stage stage) const;
+  // The most expensive callee of that stage, or nullptr.
+  const Callee* callee_of(wire::Stage stage) const;
 };
 
 struct Profile {

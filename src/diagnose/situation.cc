@@ -95,6 +95,12 @@ double Situation::making_share() const {
   return (walk.spent_ns(Doing::kFetch) + walk.spent_ns(Doing::kCollate)) / walk.wait_ns;
 }
 
+std::optional<double> Situation::of_body(wire::Stage stage) const {
+  const double waiting = profile.loop.share(wire::Stage::kWait);
+  if (!profile.loop.measured() || waiting >= 1) return std::nullopt;
+  return profile.loop.share(stage) / (1 - waiting);
+}
+
 std::string Situation::stage() const {
   const auto first = std::ranges::find_if(wait_parts, [](const InputWaitPart& part) { return is_making(part.what); });
   return first == wait_parts.end() || first->what == "fetch" ? "" : first->what;
@@ -126,6 +132,11 @@ Situation assess(const record::Run& run, const Trainer& trainer) {
   situation.makers = collect_makers(trainer, situation.iterations);
   situation.walk = walk_waits(situation.iterations, situation.makers);
   situation.profile = read_profile(run, trainer);
+  // Reads are timed in the iterations whose lines are: what these show holds for the others.
+  if (const auto reading = situation.of_body(wire::Stage::kBlocking)) {
+    spread(situation.steady, Claim::kBlockingRead, *reading);
+    spread(situation.whole, Claim::kBlockingRead, *reading);
+  }
   situation.loader = describe_loader(run, trainer, situation.makers, situation.profile);
   situation.resources = measure_resources(run, situation.iterations);
   situation.steps = measure_steps(trainer, situation.iterations, situation.wait_known);

@@ -39,6 +39,9 @@ struct Situation {
   double wait_share() const;  // of the steady step
   // Share of the wait in which batches were being made (samples and collating), 0..1.
   double making_share() const;
+  // Share of the loop body (the step without the wait) that lines of this stage take, 0..1; nullopt if no line was
+  // timed.
+  std::optional<double> of_body(wire::Stage stage) const;
   // What takes most of making a batch as far as it was waited for: "decode", ..., "collate"; "" if stages are not
   // known.
   std::string stage() const;

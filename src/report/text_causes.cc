@@ -99,7 +99,8 @@ void write_next_limit(Page& page, const Diagnosis& d) {
   const Part* largest = nullptr;
   std::string name;
   for (const auto& [id, part] : d.account.parts) {
-    if (id == "input_wait" || id == "unknown" || (largest && part.ms <= largest->ms)) continue;
+    const bool judged = id == "input_wait" || d.causes[0].cause.starts_with(id);  // "host_sync", "gc_pause"
+    if (judged || id == "unknown" || (largest && part.ms <= largest->ms)) continue;
     largest = &part;
     name = id;
   }

@@ -44,6 +44,7 @@ CASES = (
     Case("storage_bandwidth", [materials.volumes],
          lambda cache: [conditions.cold_cache(), conditions.disk_rate(40, cache / "volumes")]),
     Case("worker_restart"),
+    Case("host_sync"),
     Case("checkpoint_pause"),
     Case("validation_pause"),
     Case("compute_bound"),

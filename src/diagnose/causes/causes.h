@@ -23,6 +23,7 @@
   cause(storage_bandwidth)     \
   cause(cpu_saturated)         \
   cause(checkpoint_pause)      \
+  cause(host_sync)             \
   cause(validation_pause)
 // clang-format on
 

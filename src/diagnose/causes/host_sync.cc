@@ -1,0 +1,72 @@
+// The loop reads a value back from the device in every step and stands still until it is there: nothing is prepared
+// meanwhile. What the device itself does then is for the GPU account to say; this is the host's side of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagnose/causes/causes.h"
+#include "diagnose/causes/conditions.h"
+#include "diagnose/causes/wording.h"
+
+namespace fullbore::diagnose {
+namespace {
+
+// Read every so many steps: the usual interval of progress bars and loggers.
+constexpr int kSteps = 50;
+
+// Share of the steady loop bodies in which the training thread neither ran nor stood in line; nullopt if not measured.
+std::optional<double> idle_of_body(const Situation& situation) {
+  double wall_ns = 0, used_ns = 0;
+  const auto& all = situation.iterations.all;
+  for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+    const Iteration& iteration = all[i];
+    const wire::NextRecord* following = all[i + 1].next;  // says what the loop body in front of it used
+    if (!iteration.steady) continue;
+    if (following == nullptr || following->loop_cpu_ns == wire::kUnknown || following->begin_ns != iteration.end_ns)
+      continue;
+    wall_ns += static_cast<double>(iteration.end_ns - iteration.wait_end_ns);
+    used_ns += static_cast<double>(following->loop_cpu_ns);
+    if (following->loop_runq_ns != wire::kUnknown) used_ns += static_cast<double>(following->loop_runq_ns);
+  }
+  if (wall_ns <= 0) return std::nullopt;
+  return std::clamp(1 - used_ns / wall_ns, 0.0, 1.0);
+}
+
+// How much of the step the loop stands still in reads. Without a GPU a read that keeps the thread busy is work: only as
+// much as it was idle can have been waiting. (CUDA spins while it waits, so a GPU's reads look busy.)
+double blocked_share(const Situation& situation) {
+  const double share = situation.steady.share(Claim::kBlockingRead);
+  if (situation.gpu) return share;
+  const auto idle = idle_of_body(situation);
+  return idle ? std::min(share, *idle * (1 - situation.wait_share())) : 0;
+}
+
+}  // namespace
+
+std::optional<Cause> host_sync(const Situation& situation) {
+  const Callee* read = situation.profile.loop.callee_of(wire::Stage::kBlocking);
+  if (read == nullptr) return std::nullopt;
+  const double blocked = blocked_share(situation);
+  // Without the read the host's work and the device's overlap: the step shrinks to the longer of the two at best.
+  const double share = std::min(blocked, 1 - blocked);
+  if (share < kNoteShare) return std::nullopt;
+
+  Cause cause = make_cause("host_sync", share, situation);
+  cause.where = cause.fix.where = read->where;
+  cause.gain.max = 1 / (1 - share);
+  cause.summary = fmt::format(
+      "The loop stands still for {} of each step in {} ({}), until the device has caught up; if the next step were "
+      "prepared meanwhile, it would be at most {} faster.",
+      percent(blocked), read->name, place(read->where), factor(*cause.gain.max));
+  add_evidence(cause, "standing still in reads, per step", blocked * situation.step_ms(), "ms", "hook, line timing");
+  add_evidence(cause, fmt::format("calls of {} per step", read->name), read->per_window, "", "hook, line timing");
+  add_evidence(cause, "the rest of the step", (1 - blocked) * situation.step_ms(), "ms", "hook");
+  cause.fix.text = fmt::format(
+      "keep the value on the device (loss.detach(), sums as tensors) and read it every {} steps: if step % {} == 0",
+      kSteps, kSteps);
+  cause.fix.risk = "none for the weights; what is printed or compared comes later";
+  cause.why_not.push_back("workers, prefetching or pinning: the batch is there, the loop waits for a result");
+  return cause;
+}
+
+}  // namespace fullbore::diagnose

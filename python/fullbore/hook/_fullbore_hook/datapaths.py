@@ -1,6 +1,7 @@
 """Finds a few files that samples are read from, so that their disk and mount can be told.
 
-Looks only at calls that a tracer has seen in a traced sample: at their arguments, or at the files open just then.
+Looks at what the dataset holds (paths, lists of them, mapped arrays), and at calls that a tracer has seen in a traced
+sample: at their arguments, or at the files open just then. A library that opens files by itself is known by the first.
 """
 
 import os
@@ -11,6 +12,8 @@ MOST_ATTEMPTS = 32
 _PATH_TYPES = (str, bytes, pathlib.PosixPath)
 _NOT_DATA = ("/proc/", "/dev/", "/sys/", "/tmp/pymp-", "/dev/shm/")
 _CODE_ENDS = (".py", ".pyc", ".so")
+_WRAPPED_DEEP = 5
+_MOST_ATTRIBUTES = 64
 
 
 class DataPaths:
@@ -68,3 +71,44 @@ class DataPaths:
         except OSError:
             pass
         return paths
+
+
+def named_by(dataset):
+    """Existing files and folders that attributes of the dataset name, at most MOST_FOLDERS. Runs no code of the user's:
+    only `__dict__`, and of lists the first entry. Asks the file system at most MOST_ATTEMPTS times."""
+    found, asked = [], 0
+    for _ in range(_WRAPPED_DEEP):
+        try:
+            attributes = getattr(dataset, "__dict__", None)
+        except Exception:  # a property of the user's
+            break
+        if type(attributes) is not dict:
+            break
+        for value in list(attributes.values())[:_MOST_ATTRIBUTES]:
+            for path in _paths_in(value, 3):
+                if asked >= MOST_ATTEMPTS or len(found) >= MOST_FOLDERS:
+                    return found
+                asked += 1
+                path = os.path.abspath(path)
+                if path not in found and not path.startswith(_NOT_DATA) and os.path.exists(path):
+                    found.append(path)
+        dataset = attributes.get("dataset")
+    return found
+
+
+def _paths_in(value, depth):
+    kind = type(value)
+    if kind in _PATH_TYPES:
+        text = os.fsdecode(value)
+        # a word is more likely a class name or a mode than a file of the working directory
+        return [text] if "/" in text and len(text) < 4096 and "\n" not in text and "\0" not in text else []
+    if kind in (list, tuple) and depth:
+        entries = value if kind is tuple and len(value) <= 4 else value[:1]
+        return [path for entry in entries for path in _paths_in(entry, depth - 1)]
+    if kind is dict and depth:
+        return _paths_in(next(iter(value.values()), None), depth - 1)
+    if kind.__name__ == "memmap" and kind.__module__.split(".")[0] == "numpy":
+        return _paths_in(value.filename, depth)
+    if kind.__module__ == "_io" and depth:
+        return _paths_in(getattr(value, "name", None), 1)
+    return []

@@ -3,7 +3,7 @@
 import sys
 import time
 
-from . import abi, environment, fail, frames, rewrite
+from . import abi, datapaths, emit, environment, fail, frames, rewrite
 from .guard import contexts, passes
 from .iterators import LoaderInfo, loaders, serves, state_of, weak_entry
 from .native import probes
@@ -88,7 +88,11 @@ class _Iterating:
         if self.iterator is None:
             return False
         try:
-            state_of(self.iterator, self.loader).begin(self)
+            state = state_of(self.iterator, self.loader)
+            state.begin(self)
+            if state.loader_info.iterations == 1 and abi.active():
+                for path in datapaths.named_by(getattr(self.loader, "dataset", None)):
+                    emit.data_path(path)
         except Exception as failure:
             unless_a_worker_died(failure)
         try:

@@ -31,6 +31,8 @@ bool usable(const record::Series* series) {
   return series != nullptr && !series->time_ns.empty() && series->time_ns.size() == series->value.size();
 }
 
+constexpr double kPageBytes = 4096;  // as the samplers count pages
+
 struct Window {
   const record::Run& run;
   std::int64_t begin_ns, end_ns;
@@ -118,13 +120,35 @@ void measure_storage(const Window& window, Resources& out) {
   out.device_reads_per_s = window.rate("disk.reads", out.device);
   out.device_busy = window.rate("disk.busy_s", out.device);
   out.device_queue = window.rate("disk.queue_s", out.device);
+  out.device_write_bytes_per_s = window.rate("disk.write_bytes", out.device);
   out.device_limit_bytes_per_s = window.mean("cgroup.io_read_limit_bytes_per_s", out.device);
+  out.device_limit_reads_per_s = window.mean("cgroup.io_read_limit_iops", out.device);
   const Optional read_s = window.rate("disk.read_s", out.device);
   if (read_s && out.device_reads_per_s.value_or(0) > 0) out.device_read_ms = *read_s / *out.device_reads_per_s * 1e3;
 }
 
 Optional scaled(Optional value, double factor) {
   return value ? Optional(*value * factor) : std::nullopt;
+}
+
+void measure_memory(const Window& window, Resources& out) {
+  out.memory_total = window.mean("memory.total_bytes");
+  out.memory_available = window.mean("memory.available_bytes");
+  out.memory_limit = window.mean("cgroup.memory_limit_bytes");
+  out.memory_used = window.mean("cgroup.memory_bytes");
+  out.memory_anon = window.mean("cgroup.memory_anon_bytes");
+  // A limit above the machine's memory limits nothing.
+  if (out.memory_limit && out.memory_total && *out.memory_limit >= *out.memory_total) out.memory_limit.reset();
+  // MemAvailable counts the page cache that can be given up, which is the room that a data set has.
+  out.cache_room = out.memory_available;
+  if (out.memory_limit && out.memory_anon)
+    out.cache_room = std::max(0.0, std::min(*out.memory_limit - *out.memory_anon, out.cache_room.value_or(1e18)));
+  const Optional refaults = out.memory_limit ? window.rate("cgroup.refault_file") : window.rate("memory.refault_file");
+  out.refault_bytes_per_s = scaled(refaults, kPageBytes);
+  out.swap_in_bytes_per_s = window.rate("memory.swap_in_bytes");
+  out.memory_pressure = window.rate("cgroup.pressure_some_s", "memory");
+  if (!out.memory_pressure) out.memory_pressure = window.rate("pressure.some_s", "memory");
+  out.major_faults_per_s = window.rate("tree.major_faults");
 }
 
 void list_system(const Window& window, Resources& out) {
@@ -146,9 +170,9 @@ void list_system(const Window& window, Resources& out) {
       {"disk.read_limit_mb_per_s", scaled(out.device_limit_bytes_per_s, 1e-6)},
       {"tree.read_mb_per_s", scaled(out.tree_read_bytes_per_s, 1e-6)},
       {"tree.requested_mb_per_s", scaled(out.tree_read_chars_per_s, 1e-6)},
-      {"tree.major_faults_per_s", window.rate("tree.major_faults")},
+      {"tree.major_faults_per_s", out.major_faults_per_s},
       {"tree.rss_mib", scaled(window.mean("tree.rss_bytes"), 1.0 / 1048576)},
-      {"memory.available_mib", scaled(window.mean("memory.available_bytes"), 1.0 / 1048576)},
+      {"memory.available_mib", scaled(out.memory_available, 1.0 / 1048576)},
       {"memory.limit_mib", scaled(window.mean("cgroup.memory_limit_bytes"), 1.0 / 1048576)},
       {"shm.free_mib", scaled(window.mean("shm.free_bytes"), 1.0 / 1048576)},
       {"shm.size_mib", scaled(window.mean("shm.size_bytes"), 1.0 / 1048576)},
@@ -191,6 +215,7 @@ Resources measure_resources(const record::Run& run, const Iterations& iterations
                       judged ? iterations.whole_end_ns : run.info.end_ns.value_or(last_reading_ns(run))};
   measure_cores(window, out);
   measure_storage(window, out);
+  measure_memory(window, out);
   list_system(window, out);
   return out;
 }

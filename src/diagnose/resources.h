@@ -27,7 +27,16 @@ struct Resources {
   std::string device;  // under the data files, "" unknown
   std::string mount_type;
   std::optional<double> device_read_bytes_per_s, device_reads_per_s, device_busy, device_queue, device_read_ms;
-  std::optional<double> device_limit_bytes_per_s;                     // set by the control group
+  std::optional<double> device_write_bytes_per_s;
+  std::optional<double> device_limit_bytes_per_s, device_limit_reads_per_s;  // set by the control group
+  // Memory: of the control group where it has a limit, else of the machine.
+  std::optional<double> memory_total, memory_available;  // of the machine, bytes
+  std::optional<double> memory_limit, memory_used, memory_anon;
+  std::optional<double> cache_room;  // bytes that the page cache may take: limit or memory, less what is anonymous
+  std::optional<double> refault_bytes_per_s;  // evicted from the page cache and soon read again
+  std::optional<double> swap_in_bytes_per_s;  // of the machine
+  std::optional<double> memory_pressure;      // share of time in which something waited for memory
+  std::optional<double> major_faults_per_s;   // of the job
   std::vector<std::pair<std::string, std::optional<double>>> system;  // all of it and more, for the report
 };
 

@@ -131,6 +131,7 @@ Situation assess(const record::Run& run, const Trainer& trainer) {
   situation.whole = account_whole(situation.stretches, situation.iterations);
   situation.makers = collect_makers(trainer, situation.iterations);
   situation.walk = walk_waits(situation.iterations, situation.makers);
+  situation.passes = measure_passes(trainer, situation.iterations, situation.makers);
   situation.profile = read_profile(run, trainer);
   // Reads are timed in the iterations whose lines are: what these show holds for the others.
   if (const auto reading = situation.of_body(wire::Stage::kBlocking)) {

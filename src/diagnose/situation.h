@@ -9,6 +9,7 @@
 #include "diagnose/diagnosis.h"
 #include "diagnose/iterations.h"
 #include "diagnose/makers.h"
+#include "diagnose/passes.h"
 #include "diagnose/profile.h"
 #include "diagnose/resources.h"
 #include "diagnose/step_times.h"
@@ -25,6 +26,7 @@ struct Situation {
   Accounted steady, whole;
   Makers makers;
   WaitWalk walk;
+  std::vector<Pass> passes;
   Profile profile;
   LoaderFacts loader;
   Resources resources;

@@ -61,14 +61,18 @@ def cpu_quota(cores):
                           "v2": {"cpu.max": "%d %d" % (quota, period)}})
 
 
-def disk_rate(mb_per_s, path):
+def block_device(path):
+    """Major and minor number of the whole disk that `path` lies on."""
     device = os.stat(path).st_dev
     sysfs = Path("/sys/dev/block/%d:%d" % (os.major(device), os.minor(device)))
     if not sysfs.exists():
         raise Refused("%s lies on no block device" % path)
     whole = sysfs if (sysfs / "partition").exists() is False else sysfs.resolve().parent
-    number = (whole / "dev").read_text().strip()
-    rate = "%s %d" % (number, mb_per_s * 1_000_000)
+    return (whole / "dev").read_text().strip()
+
+
+def disk_rate(mb_per_s, path):
+    rate = "%s %d" % (block_device(path), mb_per_s * 1_000_000)
     return _group("blkio" if (CGROUPS / "blkio").is_dir() else "io",
                   {"v1": {"blkio.throttle.read_bps_device": rate}, "v2": {"io.max": rate.replace(" ", " rbps=")}})
 

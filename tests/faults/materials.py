@@ -70,3 +70,16 @@ def volumes(cache):
             (folder / ("%03d.raw" % k)).write_bytes(rng.randbytes(2 << 20))
 
     return _once(cache / "volumes", make)
+
+
+def arrays(cache):
+    """600 numpy files of 64 KiB."""
+
+    def make(folder):
+        import numpy as np
+
+        draw = np.random.default_rng(11)
+        for k in range(600):
+            np.save(folder / ("%03d.npy" % k), draw.integers(0, 255, 65536, dtype=np.uint8))
+
+    return _once(cache / "arrays", make)

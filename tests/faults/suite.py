@@ -6,6 +6,7 @@ from typing import Callable, Sequence
 
 import conditions
 import materials
+import storage
 
 HERE = Path(__file__).resolve().parent
 
@@ -15,13 +16,15 @@ class Case:
     name: str
     materials: Sequence[Callable] = ()
     conditions: Callable = lambda cache: ()
+    seen_at: Callable = lambda cache, folder: folder  # where the script finds a material
 
     @property
     def script(self):
         return HERE / "cases" / (self.name + ".py")
 
     def arguments(self, cache):
-        return [str(make(cache)) for make in self.materials]
+        """What the script is called with; materials are made before the conditions, which may hide or slow them."""
+        return [str(self.seen_at(cache, make(cache))) for make in self.materials]
 
     @contextlib.contextmanager
     def prepared(self, cache):
@@ -43,6 +46,9 @@ CASES = (
     Case("small_files", [materials.landmarks], lambda cache: [conditions.cold_cache()]),
     Case("storage_bandwidth", [materials.volumes],
          lambda cache: [conditions.cold_cache(), conditions.disk_rate(40, cache / "volumes")]),
+    Case("network_storage", [materials.arrays],
+         lambda cache: [storage.slow_mount(cache, cache / "arrays", open_ms=4, read_ms=8)],
+         lambda cache, folder: cache / "remote"),
     Case("worker_restart"),
     Case("host_sync"),
     Case("checkpoint_pause"),

@@ -20,6 +20,7 @@
   cause(slow_worker)           \
   cause(slow_samples)          \
   cause(small_files)           \
+  cause(network_storage)       \
   cause(storage_bandwidth)     \
   cause(cpu_saturated)         \
   cause(checkpoint_pause)      \

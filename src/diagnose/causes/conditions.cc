@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "diagnose/causes/storage_conditions.h"
 #include "diagnose/gain.h"
 #include "diagnose/statistics.h"
 
@@ -22,7 +23,6 @@ constexpr double kSmallFile = 65536;
 constexpr double kInLineShare = 0.5;
 constexpr double kBusy = 0.9;
 constexpr double kSlowWorkerFactor = 2;
-constexpr double kFromDevice = 0.5;
 constexpr double kDeviceBusy = 0.8;
 constexpr double kRunnableShare = 0.25;
 constexpr double kLeastGain = 1.05;
@@ -32,13 +32,6 @@ constexpr double kOversubscribed = 1.25;
 constexpr double kThreadsWithLibrary = 2.5;
 // Of a worker: what its other threads want beyond the sending of batches.
 constexpr double kHelperShare = 0.25;
-
-// Bytes that really came from a device, against those asked for.
-bool reads_from_device(const Makers& makers) {
-  const auto& totals = makers.totals;
-  return totals.read_bytes && *totals.read_bytes > 0 &&
-         *totals.read_bytes >= kFromDevice * totals.read_chars.value_or(*totals.read_bytes);
-}
 
 std::optional<double> others_sample_ns(const Makers& makers, const Maker& one) {
   std::vector<double> others;
@@ -57,7 +50,11 @@ Severity severity_of(double share) {
 }
 
 bool waits(const Situation& situation) {
-  return situation.wait_share() >= kNoteShare;
+  if (situation.wait_share() < kNoteShare) return false;
+  if (!warmed_up(situation)) return true;
+  // What only the first pass waited for belongs to cold_cache.
+  const Pass later = later_passes(situation.passes);
+  return later.wall_ns <= 0 || later.wait_ns >= kNoteShare * later.wall_ns;
 }
 
 bool has_workers(const Situation& situation) {
@@ -93,7 +90,9 @@ bool quota_limited(const Situation& situation) {
 }
 
 bool storage_limited(const Situation& situation) {
-  if (!blocked_mostly(situation) || !reads_from_device(situation.makers)) return false;
+  if (!blocked_mostly(situation) || !reads_from_device(situation) || warmed_up(situation)) return false;
+  if (memory_short(situation) || set_thrashes(situation) || reads_amplified(situation)) return false;
+  if (neighbour_reads(situation) || requests_limited(situation)) return false;
   const Resources& resources = situation.resources;
   if (resources.device_limit_bytes_per_s && resources.device_read_bytes_per_s)
     return *resources.device_read_bytes_per_s >= kDeviceBusy * *resources.device_limit_bytes_per_s;

@@ -4,6 +4,7 @@
 
 #include "diagnose/causes/causes.h"
 #include "diagnose/causes/conditions.h"
+#include "diagnose/causes/storage_conditions.h"
 #include "diagnose/causes/wording.h"
 #include "diagnose/gain.h"
 
@@ -19,7 +20,7 @@ bool makes_in_loop(const Situation& situation) {
 
 std::optional<Cause> no_workers(const Situation& situation) {
   if (!waits(situation) || !makes_in_loop(situation)) return std::nullopt;
-  if (!in_training_thread(situation) || storage_limited(situation)) return std::nullopt;
+  if (!in_training_thread(situation) || storage_exhausted(situation)) return std::nullopt;
   const Gain gain = blocked_mostly(situation) ? bound_without(situation.wait_share())
                                               : bound_with_cores(situation, situation.wait_share());
 

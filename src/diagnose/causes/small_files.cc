@@ -4,6 +4,7 @@
 
 #include "diagnose/causes/causes.h"
 #include "diagnose/causes/conditions.h"
+#include "diagnose/causes/storage_conditions.h"
 #include "diagnose/causes/wording.h"
 #include "diagnose/gain.h"
 
@@ -11,6 +12,7 @@ namespace fullbore::diagnose {
 
 std::optional<Cause> small_files(const Situation& situation) {
   if (!waits(situation) || !waits_for_making(situation) || !opens_dominate(situation)) return std::nullopt;
+  if (network_reads(situation)) return std::nullopt;
   // Reading belongs to it where files are small, see opens_dominate().
   const bool many = situation.profile.dataset.main_stage() != wire::Stage::kOpen;
   const double share =

@@ -5,6 +5,7 @@
 
 #include "diagnose/causes/causes.h"
 #include "diagnose/causes/conditions.h"
+#include "diagnose/causes/storage_conditions.h"
 #include "diagnose/causes/wording.h"
 #include "diagnose/gain.h"
 
@@ -23,8 +24,8 @@ std::optional<Cause> too_few_workers(const Situation& situation) {
   if (!has_workers(situation) || !waits(situation) || !waits_for_making(situation)) return std::nullopt;
   if (!all_busy(situation) || slow_maker(situation) != nullptr) return std::nullopt;
   if (!core_free(situation) && !blocked_mostly(situation)) return std::nullopt;
-  if (storage_limited(situation) || opens_dominate(situation) || quota_limited(situation)) return std::nullopt;
   if (oversubscribed(situation)) return std::nullopt;
+  if (storage_explains(situation) || opens_dominate(situation) || quota_limited(situation)) return std::nullopt;
 
   Cause cause = make_cause("too_few_workers", situation.wait_share(), situation);
   cause.stage = situation.stage();

@@ -1,0 +1,35 @@
+"""Small arrays on a file server that takes milliseconds for each request."""
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+from accelerator import Accelerator
+
+
+class Volumes(torch.utils.data.Dataset):
+    def __init__(self, root):
+        self.files = sorted(Path(root).glob("*.npy"))
+
+    def __len__(self):
+        return len(self.files)
+
+    def __getitem__(self, index):
+        volume = np.load(self.files[index])
+        return torch.from_numpy(volume.astype(np.float32))
+
+
+def main():
+    loader = torch.utils.data.DataLoader(Volumes(sys.argv[1]), batch_size=8, shuffle=True, num_workers=2)
+    model = Accelerator(step_ms=30)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for epoch in range(2):
+        for batch in loader:
+            loss = model(batch)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+
+if __name__ == "__main__":
+    main()

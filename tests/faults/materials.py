@@ -83,3 +83,15 @@ def arrays(cache):
             np.save(folder / ("%03d.npy" % k), draw.integers(0, 255, 65536, dtype=np.uint8))
 
     return _once(cache / "arrays", make)
+
+
+def one_file(cache):
+    """1.5 GiB of random bytes in one file."""
+
+    def make(folder):
+        rng = random.Random(13)
+        with open(folder / "rows.bin", "wb") as file:
+            for _ in range(192):
+                file.write(rng.randbytes(8 << 20))
+
+    return _once(cache / "one", make) / "rows.bin"

@@ -4,10 +4,11 @@ import contextlib
 import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
-from conditions import Refused, _group, block_device
+from conditions import Refused, _group, block_device, disk_rate
 
 HERE = Path(__file__).resolve().parent
 
@@ -77,3 +78,25 @@ def disk_requests(per_s, path):
     limit = "%s %d" % (number, per_s)
     return _group("blkio" if Path("/sys/fs/cgroup/blkio").is_dir() else "io",
                   {"v1": {"blkio.throttle.read_iops_device": limit}, "v2": {"io.max": limit.replace(" ", " riops=")}})
+
+
+def memory_limit(mib):
+    """At most so much memory for the job, its page cache included."""
+    limit = str(mib << 20)
+    return _group("memory", {"v1": {"memory.limit_in_bytes": limit}, "v2": {"memory.max": limit}})
+
+
+@contextlib.contextmanager
+def shared_disk(mb_per_s, folder, readers=8):
+    """The job and other programs share a disk of so many MB/s, as jobs of one host share its volume: both are in the
+    group that has the limit. The others read files of `folder` past the page cache, all the time."""
+    with disk_rate(mb_per_s, folder) as enter:
+        files = [str(file) for file in sorted(folder.iterdir()) if file.is_file()]
+        command = [sys.executable, str(HERE / "reader.py")]
+        others = [subprocess.Popen(command + files[k::readers], preexec_fn=enter) for k in range(readers)]
+        try:
+            yield enter
+        finally:
+            for other in others:
+                other.kill()
+                other.wait()

@@ -21,6 +21,7 @@
   cause(slow_samples)          \
   cause(small_files)           \
   cause(network_storage)       \
+  cause(read_amplification)    \
   cause(storage_bandwidth)     \
   cause(cpu_saturated)         \
   cause(checkpoint_pause)      \

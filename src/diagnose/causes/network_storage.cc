@@ -29,7 +29,7 @@ std::optional<double> file_ms(const Situation& situation) {
 }  // namespace
 
 std::optional<Cause> network_storage(const Situation& situation) {
-  if (!waits(situation) || !waits_for_making(situation) || !network_reads(situation)) return std::nullopt;
+  if (!waits_for_storage(situation) || !network_reads(situation)) return std::nullopt;
   if (slow_maker(situation) != nullptr || quota_limited(situation)) return std::nullopt;
 
   Cause cause = make_cause("network_storage", situation.wait_share(), situation);

@@ -7,6 +7,7 @@
 
 #include "diagnose/causes/causes.h"
 #include "diagnose/causes/conditions.h"
+#include "diagnose/causes/storage_conditions.h"
 #include "diagnose/causes/wording.h"
 #include "diagnose/gain.h"
 
@@ -38,6 +39,8 @@ std::optional<Cause> slow_samples(const Situation& situation) {
   const WaitWalk& walk = situation.walk;
   if (!waits(situation) || walk.slow_samples.size() < kLeastSamples || !across_workers(situation)) return std::nullopt;
   if (slow_maker(situation) != nullptr || walk.slow_sample_ns < kShareOfWait * walk.wait_ns) return std::nullopt;
+  // One that is read from the device among others that are in memory is slow, and not by its own fault.
+  if (storage_explains(situation)) return std::nullopt;
   const double share = walk.slow_sample_ns / situation.steady.total_ns;
   if (share < kNoteShare) return std::nullopt;
 

@@ -3,6 +3,7 @@
 
 #include "diagnose/causes/causes.h"
 #include "diagnose/causes/conditions.h"
+#include "diagnose/causes/storage_conditions.h"
 #include "diagnose/causes/wording.h"
 #include "diagnose/gain.h"
 
@@ -16,7 +17,7 @@ std::optional<double> megabytes(std::optional<double> bytes) {
 }  // namespace
 
 std::optional<Cause> storage_bandwidth(const Situation& situation) {
-  if (!waits(situation) || !waits_for_making(situation) || !storage_limited(situation)) return std::nullopt;
+  if (!waits_for_storage(situation) || !storage_limited(situation)) return std::nullopt;
   if (opens_dominate(situation)) return std::nullopt;
 
   const Resources& resources = situation.resources;

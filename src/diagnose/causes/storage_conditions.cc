@@ -17,6 +17,9 @@ constexpr double kManyFiles = 4;  // per sample: then their number is the troubl
 // Between noise of the first pass that goes on reading ahead, and a set of which most is read again.
 constexpr double kWarm = 0.2;
 constexpr double kCold = 0.5;
+// A cache that holds two thirds of the set still leaves a third of it to be read again in every pass.
+constexpr double kThrashing = 0.3;
+constexpr double kBusyMakers = 0.8;
 constexpr double kFewestBatches = 5;   // of a pass, to be compared with another
 constexpr double kRefaultShare = 0.1;  // of what is read: proof that it had been in memory
 // A page of 4 KiB for a record of 1 KiB is the least that any device reads; below that nothing is wasted.
@@ -50,10 +53,14 @@ double later_against_first(const Situation& situation) {
   return later_passes(situation.passes).bytes_per_batch() / situation.passes.front().bytes_per_batch();
 }
 
-// It and nothing but it: the device is asked for more than it gives.
+// Requests of this job are not counted by the kernel; of pages, the smallest that there are, they are so many.
+double most_own_requests(const Resources& resources) {
+  return resources.tree_read_bytes_per_s.value_or(1e18) / 4096;
+}
+
+// The device gives no more: by its limit, or by a queue that is never empty.
 bool device_full(const Resources& resources) {
   if (ratio(resources.device_read_bytes_per_s, resources.device_limit_bytes_per_s) >= kLimitReached) return true;
-  if (ratio(resources.device_reads_per_s, resources.device_limit_reads_per_s) >= kLimitReached) return true;
   return resources.device_busy.value_or(0) >= kDeviceBusy && resources.device_queue.value_or(0) >= kDeviceQueue;
 }
 
@@ -80,6 +87,14 @@ bool reads_from_device(const Situation& situation) {
          *totals.read_bytes >= kFromDevice * totals.read_chars.value_or(*totals.read_bytes);
 }
 
+bool waits_for_storage(const Situation& situation) {
+  if (!waits(situation)) return false;
+  if (waits_for_making(situation)) return true;
+  // A worker that faults while it holds the interpreter's lock keeps its own feeder thread from handing over the batch
+  // before: seen as hand-over, while it is the next batch that is being read.
+  return blocked_mostly(situation) && situation.makers.busy.value_or(0) >= kBusyMakers;
+}
+
 bool memory_short(const Situation& situation) {
   const Resources& memory = situation.resources;
   const bool full = memory.memory_limit ? ratio(memory.memory_used, memory.memory_limit) >= kMemoryFull &&
@@ -103,7 +118,7 @@ bool set_thrashes(const Situation& situation) {
   if (!waits_for_device(situation) || !comparable(situation) || network_reads(situation) || memory_short(situation))
     return false;
   const Resources& resources = situation.resources;
-  if (later_against_first(situation) < kCold) return false;
+  if (later_against_first(situation) < kThrashing) return false;
   const auto set = set_bytes(situation);
   if (!set || !resources.cache_room || *set <= *resources.cache_room) return false;
   // What no memory of this machine would hold is a matter of storage, not of memory.
@@ -120,13 +135,18 @@ bool reads_amplified(const Situation& situation) {
 bool neighbour_reads(const Situation& situation) {
   const Resources& resources = situation.resources;
   if (!waits_for_device(situation) || network_reads(situation) || memory_short(situation)) return false;
-  if (!device_full(resources) || !resources.device_read_bytes_per_s || !resources.tree_read_bytes_per_s) return false;
+  if (at_request_limit(situation) || !device_full(resources)) return false;
+  if (!resources.device_read_bytes_per_s || !resources.tree_read_bytes_per_s) return false;
   const double all = *resources.device_read_bytes_per_s + resources.device_write_bytes_per_s.value_or(0);
-  return *resources.tree_read_bytes_per_s <= (1 - kOthersShare) * all;
+  // A limit holds for the group alone: what others outside of it move is not in the way.
+  const double shared = std::min(all, resources.device_limit_bytes_per_s.value_or(all));
+  return *resources.tree_read_bytes_per_s <= (1 - kOthersShare) * shared;
 }
 
 bool at_request_limit(const Situation& situation) {
-  return ratio(situation.resources.device_reads_per_s, situation.resources.device_limit_reads_per_s) >= kLimitReached;
+  const Resources& resources = situation.resources;
+  if (ratio(resources.device_reads_per_s, resources.device_limit_reads_per_s) < kLimitReached) return false;
+  return most_own_requests(resources) >= (1 - kOthersShare) * *resources.device_limit_reads_per_s;
 }
 
 bool requests_limited(const Situation& situation) {

@@ -1,5 +1,5 @@
-// Which limit of storage or memory explains that samples wait for something else than a core. At most one of the first
-// six holds, so that every such wait has one name.
+// Which limit of storage or memory explains that samples wait for something else than a core. Of what
+// follows, from memory_short to requests_limited, one holds at most, so that every such wait has one name.
 #pragma once
 
 #include <optional>
@@ -9,6 +9,7 @@
 
 namespace fullbore::diagnose {
 
+bool waits_for_storage(const Situation& situation);  // the loop waits while samples are made, or may be
 bool reads_from_device(const Situation& situation);  // bytes come from a device and not from the page cache
 bool memory_short(const Situation& situation);       // the job's own memory does not fit
 bool network_reads(const Situation& situation);      // the data lie behind a network or a FUSE file system

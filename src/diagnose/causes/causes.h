@@ -22,6 +22,7 @@
   cause(small_files)           \
   cause(network_storage)       \
   cause(read_amplification)    \
+  cause(cache_thrash)          \
   cause(storage_bandwidth)     \
   cause(cpu_saturated)         \
   cause(checkpoint_pause)      \

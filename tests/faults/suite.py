@@ -52,6 +52,8 @@ CASES = (
     Case("read_amplification", [materials.one_file],
          lambda cache: [storage.uncached(cache / "one"), storage.memory_limit(640),
                         conditions.disk_rate(200, cache / "one")]),
+    Case("io_neighbour", [materials.volumes],
+         lambda cache: [storage.uncached(cache / "volumes"), storage.shared_disk(120, cache / "volumes")]),
     Case("cache_thrash", [materials.volumes],
          lambda cache: [storage.uncached(cache / "volumes"), storage.memory_limit(512),
                         conditions.disk_rate(150, cache / "volumes")]),

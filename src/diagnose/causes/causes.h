@@ -23,6 +23,7 @@
   cause(network_storage)       \
   cause(read_amplification)    \
   cause(cache_thrash)          \
+  cause(io_neighbour)          \
   cause(storage_bandwidth)     \
   cause(cpu_saturated)         \
   cause(checkpoint_pause)      \

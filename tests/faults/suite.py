@@ -49,6 +49,8 @@ CASES = (
     Case("network_storage", [materials.arrays],
          lambda cache: [storage.slow_mount(cache, cache / "arrays", open_ms=4, read_ms=8)],
          lambda cache, folder: cache / "remote"),
+    Case("storage_latency", [materials.one_file],
+         lambda cache: [storage.uncached(cache / "one"), storage.disk_requests(300, cache / "one")]),
     Case("read_amplification", [materials.one_file],
          lambda cache: [storage.uncached(cache / "one"), storage.memory_limit(640),
                         conditions.disk_rate(200, cache / "one")]),

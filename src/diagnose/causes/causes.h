@@ -24,6 +24,7 @@
   cause(read_amplification)    \
   cause(cache_thrash)          \
   cause(io_neighbour)          \
+  cause(storage_latency)       \
   cause(storage_bandwidth)     \
   cause(cpu_saturated)         \
   cause(checkpoint_pause)      \

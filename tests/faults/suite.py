@@ -59,6 +59,8 @@ CASES = (
     Case("cache_thrash", [materials.volumes],
          lambda cache: [storage.uncached(cache / "volumes"), storage.memory_limit(512),
                         conditions.disk_rate(150, cache / "volumes")]),
+    Case("cold_cache", [materials.volumes],
+         lambda cache: [storage.uncached(cache / "volumes"), conditions.disk_rate(100, cache / "volumes")]),
     Case("worker_restart"),
     Case("host_sync"),
     Case("checkpoint_pause"),

@@ -25,6 +25,7 @@
   cause(cache_thrash)          \
   cause(io_neighbour)          \
   cause(storage_latency)       \
+  cause(cold_cache)            \
   cause(storage_bandwidth)     \
   cause(cpu_saturated)         \
   cause(checkpoint_pause)      \

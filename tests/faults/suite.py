@@ -61,6 +61,8 @@ CASES = (
                         conditions.disk_rate(150, cache / "volumes")]),
     Case("cold_cache", [materials.volumes],
          lambda cache: [storage.uncached(cache / "volumes"), conditions.disk_rate(100, cache / "volumes")]),
+    Case("memory_pressure", [materials.volumes],
+         lambda cache: [storage.swap(2048), storage.memory_limit(700)]),
     Case("worker_restart"),
     Case("host_sync"),
     Case("checkpoint_pause"),

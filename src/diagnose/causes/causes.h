@@ -20,6 +20,7 @@
   cause(slow_worker)           \
   cause(slow_samples)          \
   cause(small_files)           \
+  cause(memory_pressure)       \
   cause(network_storage)       \
   cause(read_amplification)    \
   cause(cache_thrash)          \

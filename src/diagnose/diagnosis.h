@@ -53,6 +53,29 @@ struct Gain {
   std::string kind = "bound";
 };
 
+// What a fix alters about the recorded loader, for the replay to predict its gain (docs/design/008-replay.md). Nothing
+// altered: nothing is replayed, and the bound stands alone. Factors multiply what was recorded; 0 is "gone".
+struct Change {
+  std::optional<int> workers;      // num_workers
+  std::optional<int> prefetch;     // prefetch_factor
+  std::optional<bool> persistent;  // workers live on between epochs
+  std::optional<double> cores;     // that this trainer and its workers may use
+  std::optional<int> even_worker;  // this worker's samples cost what the others' do
+  bool even_samples = false;       // slow samples cost what a typical one does
+  double sample_cpu = 1;           // CPU time of making samples
+  double sample_blocked = 1;       // time in which making samples waits for something else than a core
+  double device_bytes = 1;         // bytes that making samples takes from the device
+  double collate = 1;              // time of collating
+  double handoff = 1;              // from the worker to the loop: queue, pin thread, unpickling
+  double sampler = 1;              // time in which the loop draws indices
+  double start = 1;                // from asking for workers until they begin
+  double body_less_ms = 0;         // less in the loop body, per step
+  double pause_less_ms = 0;        // less standing still, per step of the whole run: checkpoints, validation
+  std::string words;               // what was replayed: "with 6 workers", "with decoding at half its cost"
+
+  bool operator==(const Change&) const = default;
+};
+
 struct Cause {
   std::string cause;  // stable id
   std::string stage;  // "decode", ..., "" where none applies
@@ -62,6 +85,7 @@ struct Cause {
   std::optional<Location> where;
   std::vector<Evidence> evidence;
   Fix fix;
+  Change change;  // what the replay alters to predict the gain
   Gain gain;
   std::vector<std::string> why_not;  // the obvious change, and why it would not help
 };

@@ -44,13 +44,15 @@ struct Fix {
   std::string next_command;
 };
 
-// Factors on throughput. Until a replay predicts, `kind` is "bound" and only max is set.
+// Factors on throughput. Where no replay predicts, `kind` is "bound" and only max is set; else it is "replay". The
+// interval is there for the causes that matter most.
 struct Gain {
   std::optional<double> max;
   std::optional<double> predicted;
   std::optional<double> low;
   std::optional<double> high;
   std::string kind = "bound";
+  std::string with;  // what was replayed: "with 6 workers"
 };
 
 // What a fix alters about the recorded loader, for the replay to predict its gain (docs/design/008-replay.md). Nothing
@@ -88,6 +90,28 @@ struct Cause {
   Change change;  // what the replay alters to predict the gain
   Gain gain;
   std::vector<std::string> why_not;  // the obvious change, and why it would not help
+};
+
+// What a replay of the changed loader waits for.
+struct NextLimit {
+  std::string limit;      // "model", "storage", "cores", "no_workers", "pin_thread", "workers", "order", "handoff"
+  double wait_share = 0;  // of the step then
+  double step_ms = 0;     // then
+};
+
+// Two changes that together gain more than either.
+struct Pair {
+  std::string first, second;  // causes
+  Gain gain;
+};
+
+// Whether a replay of the loader explains this run, and what follows from it beyond each cause's gain.
+struct ReplayFacts {
+  std::optional<double> replayed_ms;  // the steady step under the present settings
+  std::optional<double> error;        // of it, against the measured one
+  std::string why;                    // nothing is predicted, "" if it is
+  std::optional<NextLimit> next;      // after the first cause's change
+  std::optional<Pair> pair;
 };
 
 struct Verdict {
@@ -180,8 +204,9 @@ struct Diagnosis {
   std::string run;  // folder
   Verdict verdict;
   std::vector<Cause> causes;  // ranked
-  Account account;            // steady
-  Account whole;              // epoch edges, checkpoints, validation included
+  ReplayFacts replay;
+  Account account;  // steady
+  Account whole;    // epoch edges, checkpoints, validation included
   std::vector<InputWaitPart> input_wait;
   Steps steps;
   LoaderFacts loader;

@@ -3,6 +3,7 @@
 #include "observe/samplers/cgroup.h"
 #include "observe/samplers/cpu.h"
 #include "observe/samplers/disk.h"
+#include "observe/samplers/gpu_sampler.h"
 #include "observe/samplers/memory.h"
 #include "observe/samplers/pressure.h"
 #include "observe/samplers/process.h"
@@ -23,6 +24,7 @@ std::vector<std::unique_ptr<Sampler>> make_samplers(const base::FileReader& file
   samplers.push_back(std::make_unique<MemorySampler>(files));
   samplers.push_back(std::make_unique<ShmSampler>(files));
   samplers.push_back(std::make_unique<ProcessLimitsSampler>(files));
+  samplers.push_back(std::make_unique<GpuSampler>(files, [] { return gpu::Nvml::open(); }));
   return samplers;
 }
 

@@ -1,0 +1,20 @@
+// A libnvidia-ml without a GPU: a shared object that the real code opens, and what a test sets in it.
+#pragma once
+
+#include <cstdint>
+
+namespace fullbore::gpu {
+
+struct FakeNvml {
+  int result = 0;       // nvmlReturn_t that every call on the device gives
+  int init_result = 0;  // that nvmlInit_v2 gives
+  unsigned replays = 0;
+  unsigned busy_percent = 0;
+  bool gpm = true;
+  double gpm_value = 50;  // of every performance metric
+};
+
+// Exported by the shared object as fullbore_fake_nvml.
+using GetFakeNvml = FakeNvml* (*)();
+
+}  // namespace fullbore::gpu

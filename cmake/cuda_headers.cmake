@@ -1,12 +1,15 @@
 # The headers of CUDA, CUPTI and NVML, which are all that is needed of them: the libraries are opened at run time. The
 # wheels of PyPI that scripts/setup installs come first, because they are of one version and hold nvml.h, which a toolkit
 # usually lacks. Gives the target fullbore_cuda_headers, a system include: its warnings are not ours.
-if(NOT Python_EXECUTABLE)
+if(Python_EXECUTABLE)
+  set(asked ${Python_EXECUTABLE})
+else()
   find_program(FULLBORE_ANY_PYTHON NAMES python3)
+  set(asked ${FULLBORE_ANY_PYTHON})
 endif()
 # Asked of the interpreter, because an isolated build of a wheel has its packages on PYTHONPATH alone.
 execute_process(
-  COMMAND ${Python_EXECUTABLE} ${FULLBORE_ANY_PYTHON} -c
+  COMMAND ${asked} -c
           "import importlib.util as u; print(';'.join(p + '/cu13/include' for p in u.find_spec('nvidia').submodule_search_locations))"
   OUTPUT_VARIABLE wheels OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 file(GLOB venv_wheels ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu13/include)

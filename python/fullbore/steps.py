@@ -56,13 +56,14 @@ def _writer():
     from _fullbore_hook import fail
 
     try:
-        from _fullbore_hook import abi, describe, process, records
+        from _fullbore_hook import abi, process, records
+        from _fullbore_hook.native import probes
     except Exception as error:
         return fail(error)
 
     def write(begin, end, given, observed):
         try:
-            samples = describe.batch_size(given)[0] if observed else given
+            samples = probes.batch_size(given)[0] if observed else given
             process.announce_trainer()
             if not abi.write(records.user_step(begin, end, records.known32(samples), observed)):
                 disconnect()

@@ -1,4 +1,5 @@
 // The module _fullbore_probes: the probes of next_state.h, and what ties them to the Python half of the hook.
+#include "hook_abi/probes/batch_size.h"
 #include "hook_abi/probes/next_state.h"
 
 namespace fullbore::hook_abi {
@@ -7,15 +8,13 @@ Bindings bindings{};
 
 namespace {
 
-// bind(states, find, measure, failed, ended): the Python half; see Bindings. Before anything else.
+// bind(states, find, failed, ended): the Python half; see Bindings. Before anything else.
 PyObject* bind(PyObject*, PyObject* arguments) {
-  PyObject *states, *find, *measure, *failed, *ended;
-  if (PyArg_ParseTuple(arguments, "O!OOOO", &PyDict_Type, &states, &find, &measure, &failed, &ended) == 0)
-    return nullptr;
+  PyObject *states, *find, *failed, *ended;
+  if (PyArg_ParseTuple(arguments, "O!OOO", &PyDict_Type, &states, &find, &failed, &ended) == 0) return nullptr;
   // kept for the life of the process, as the changed functions of torch are
   bindings.states = new_reference(states);
   bindings.find = new_reference(find);
-  bindings.measure = new_reference(measure);
   bindings.failed = new_reference(failed);
   bindings.ended = new_reference(ended);
   return new_reference(Py_None);
@@ -38,23 +37,15 @@ PyObject* close(PyObject*, PyObject*) {
 }
 
 PyMethodDef functions[] = {
-    {"bind", bind, METH_VARARGS, nullptr},
-    {"open", open, METH_VARARGS, nullptr},
-    {"close", close, METH_NOARGS, nullptr},
-    {"next", next_of, METH_O, nullptr},
-    {"yielded", yielded, METH_O, nullptr},
-    {"waiting", waiting, METH_NOARGS, nullptr},
-    {"arrived", arrived, METH_O, nullptr},
-    {"sampling", sampling, METH_NOARGS, nullptr},
-    {"sampled", sampled, METH_O, nullptr},
-    {"pinning", pinning, METH_NOARGS, nullptr},
-    {"pinned", pinned, METH_O, nullptr},
-    {"taking", taking, METH_O, nullptr},
-    {"processing", processing, METH_O, nullptr},
-    {"running", running, METH_NOARGS, nullptr},
-    {"wake", wake, METH_NOARGS, nullptr},
-    {"forget", forget, METH_NOARGS, nullptr},
-    {nullptr, nullptr, 0, nullptr},
+    {"bind", bind, METH_VARARGS, nullptr},        {"open", open, METH_VARARGS, nullptr},
+    {"close", close, METH_NOARGS, nullptr},       {"batch_size", batch_size_as_tuple, METH_O, nullptr},
+    {"next", next_of, METH_O, nullptr},           {"yielded", yielded, METH_O, nullptr},
+    {"waiting", waiting, METH_NOARGS, nullptr},   {"arrived", arrived, METH_O, nullptr},
+    {"sampling", sampling, METH_NOARGS, nullptr}, {"sampled", sampled, METH_O, nullptr},
+    {"pinning", pinning, METH_NOARGS, nullptr},   {"pinned", pinned, METH_O, nullptr},
+    {"taking", taking, METH_O, nullptr},          {"processing", processing, METH_O, nullptr},
+    {"running", running, METH_NOARGS, nullptr},   {"wake", wake, METH_NOARGS, nullptr},
+    {"forget", forget, METH_NOARGS, nullptr},     {nullptr, nullptr, 0, nullptr},
 };
 
 PyModuleDef definition = {

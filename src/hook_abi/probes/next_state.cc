@@ -4,6 +4,8 @@
 #include <structmember.h>
 #include <time.h>
 
+#include "hook_abi/probes/batch_size.h"
+
 namespace fullbore::hook_abi {
 namespace {
 
@@ -342,13 +344,9 @@ PyObject* next_of(PyObject*, PyObject* iterator) {
 PyObject* yielded(PyObject*, PyObject* data) {
   if (NextState* state = current; state != nullptr) {
     state->record.end_ns = now_ns();
-    PyObject* size = PyObject_CallFunctionObjArgs(bindings.measure, data, nullptr);
-    if (size != nullptr && PyTuple_Check(size) && PyTuple_Size(size) == 2) {
-      state->record.samples = number32(PyTuple_GetItem(size, 0));
-      state->record.batch_bytes = number(PyTuple_GetItem(size, 1));
-    }
-    Py_XDECREF(size);
-    if (PyErr_Occurred() != nullptr && !hand_over(false)) return nullptr;
+    const BatchSize size = batch_size(data);
+    state->record.batch_bytes = size.bytes;
+    if (size.samples >= 0 && size.samples <= INT32_MAX) state->record.samples = static_cast<std::int32_t>(size.samples);
   }
   return new_reference(data);
 }

@@ -15,12 +15,11 @@ namespace fullbore::hook_abi {
 struct Bindings {
   int (*write)(const void* records, uint64_t size, uint32_t count);
   void (*usage)(fullbore_thread_usage* out, int with_io);
-  bool open;          // records are wanted
-  PyObject* states;   // dict: id(iterator) -> NextState
-  PyObject* find;     // (iterator) -> NextState, or a context that does nothing
-  PyObject* measure;  // (batch) -> (samples or None, bytes)
-  PyObject* failed;   // (exception, starting): ends the hook, or raises what came from other code
-  PyObject* ended;    // (): the observation is over
+  bool open;         // records are wanted
+  PyObject* states;  // dict: id(iterator) -> NextState
+  PyObject* find;    // (iterator) -> NextState, or a context that does nothing
+  PyObject* failed;  // (exception, starting): ends the hook, or raises what came from other code
+  PyObject* ended;   // (): the observation is over
 };
 extern Bindings bindings;
 

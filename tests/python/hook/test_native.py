@@ -19,6 +19,8 @@ NAMES = (
     "ready_later worker samples flags reserved2"
 ).split()
 
+BATCH = [1, 2, 3, 4]
+
 
 class Queue:
     def __init__(self, length):
@@ -80,7 +82,7 @@ class World:
         self._write = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32)(self._store)
         self._usage = library.fullbore_thread_usage_now
         self.probes.forget()
-        self.probes.bind(self.states, self.add, lambda batch: (4, 96), failed, lambda: self.written.append("ended"))
+        self.probes.bind(self.states, self.add, failed, lambda: self.written.append("ended"))
         self.probes.open(*(ctypes.cast(call, ctypes.c_void_p).value for call in (self._write, self._usage)))
 
     def _store(self, address, size, count):
@@ -93,7 +95,7 @@ class World:
         state.iterator = weakref.ref(iterator)
         return state
 
-    def next(self, iterator, body=lambda: "batch"):
+    def next(self, iterator, body=lambda: BATCH):
         with self.probes.next(iterator):
             return self.probes.yielded(body())
 
@@ -108,16 +110,16 @@ def take(world, iterator):
         world.probes.processing(1)
         world.probes.sampling()
         assert world.probes.sampled("index") == "index"
-        return "batch"
+        return BATCH
 
     return world.next(iterator, body)
 
 
 def test_a_batch_from_a_worker_is_told_in_full(world):
-    assert take(world, Iterator()) == "batch"
+    assert take(world, Iterator()) is BATCH
     (record,) = world.written
     assert (record.kind, record.loader, record.iterator, record.batch, record.worker) == (5, 7, 3, 5, 1)
-    assert (record.samples, record.bytes, record.ready, record.ready_later) == (4, 96, 3, 1)
+    assert (record.samples, record.bytes, record.ready, record.ready_later) == (4, UNKNOWN, 3, 1)
     assert record.begin <= record.end and record.queue_wait >= 0 and record.sampler >= 0 and record.cpu >= 0
     assert (record.pin, record.loop_cpu, record.flags) == (UNKNOWN, UNKNOWN, FIRST)
 
@@ -156,7 +158,7 @@ def test_a_queue_without_a_length_leaves_that_unknown(world, error):
 
 
 def test_another_error_of_the_queue_ends_the_hook_and_not_the_loop(world):
-    assert take(world, Iterator(ZeroDivisionError())) == "batch"
+    assert take(world, Iterator(ZeroDivisionError())) is BATCH
     assert world.failures == [(ZeroDivisionError, 1)] and not world.written and world.probes.running() is None
 
 
@@ -170,7 +172,7 @@ def test_an_iterator_of_another_kind_is_reported(world):
     class Odd:
         _data_queue = None
 
-    assert world.next(Odd()) == "batch"
+    assert world.next(Odd()) is BATCH
     assert world.failures == [(AttributeError, 1)]
 
 
@@ -220,3 +222,31 @@ def test_closed_probes_write_nothing(world):
     world.probes.close()
     take(world, iterator)
     assert len(world.written) == 1
+
+
+class Pair(tuple):
+    _fields = ("images", "labels")
+
+
+class Mine(list):
+    def __len__(self):
+        raise AssertionError("the user's code ran")
+
+
+def test_the_size_of_a_batch_is_that_of_its_plain_tensors(world):
+    torch = pytest.importorskip("torch")
+    images, labels = torch.zeros(8, 3, 2), torch.zeros(8, dtype=torch.int64)
+    for batch, expected in (
+        (images, (8, 192)),
+        ([images, labels], (8, 256)),
+        ({"images": images, "more": {"labels": labels}}, (8, 256)),
+        (Pair((images, labels)), (8, 256)),
+        ([torch.tensor(1.0)] * 5, (5, 20)),
+        ([[[[images]]]], (1, None)),
+        ([1, 2, 3], (3, None)),
+        (("a", "b"), (2, None)),
+        (Mine([images]), (None, None)),
+        ("text", (None, None)),
+        (torch.nn.Parameter(images), (None, None)),
+    ):
+        assert world.probes.batch_size(batch) == expected, batch

@@ -1,5 +1,5 @@
-"""Looks at the user's loader, dataset and batches without running any of their code: only what lies in `__dict__`, in
-types, and in plain tensors. (len() of a map dataset is the exception; torch itself has just called it.)
+"""Looks at the user's loader and dataset without running any of their code: only what lies in `__dict__` and in types.
+(len() of a map dataset is the exception; torch itself has just called it.)
 """
 
 import sys
@@ -7,8 +7,6 @@ import sys
 from . import abi, emit, frames, records
 
 _WRAPPED_DEEP = 5
-_LEAVES_COUNTED = 64
-_CONTAINERS = (list, tuple, dict)
 _DEFAULT_START = {"fork": records.FORK, "spawn": records.SPAWN, "forkserver": records.FORKSERVER}
 
 
@@ -143,32 +141,3 @@ def _function_name(function):
         return "%s.%s" % (function.__module__, function.__qualname__)
     inner = getattr(function, "func", None)  # functools.partial
     return _function_name(inner) if hasattr(inner, "__qualname__") else type_name(type(function))
-
-
-def batch_size(data):
-    """(samples or None, bytes or UNKNOWN) of a batch, from its plain tensors and containers alone."""
-    torch = sys.modules.get("torch")
-    tensor = getattr(torch, "Tensor", None)
-    leaves = []
-    _collect((data,), tensor, leaves, 3)
-    size = sum([leaf.numel() * leaf.element_size() for leaf in leaves]) if leaves else records.UNKNOWN
-    return _samples(data, tensor, leaves), size
-
-
-def _collect(data, tensor, leaves, depth):
-    for value in data.values() if type(data) is dict else data:
-        kind = type(value)
-        if kind is tensor:
-            leaves.append(value)
-        elif depth and (kind in _CONTAINERS or hasattr(kind, "_fields")):
-            _collect(value, tensor, leaves, depth - 1)
-        if len(leaves) >= _LEAVES_COUNTED:
-            break
-
-
-def _samples(data, tensor, leaves):
-    if leaves:
-        shape = leaves[0].shape
-        # a list of single samples, as an identity collate function returns it, has as many as the list is long
-        return shape[0] if len(shape) else len(data) if type(data) is list else None
-    return len(data) if type(data) in (list, tuple) else None

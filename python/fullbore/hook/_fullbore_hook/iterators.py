@@ -163,5 +163,5 @@ def _failed(error, starting):
         fail(error)
 
 
-probes.bind(_iterators, _context, describe.batch_size, _failed, abi.ended)
+probes.bind(_iterators, _context, _failed, abi.ended)
 abi.serve(probes)

@@ -7,7 +7,6 @@ import threading
 import time
 
 from . import abi, at_fork, emit, environment, fail, forks, is_ours, part, records
-from .native import probes
 
 
 class _Absent:
@@ -57,7 +56,8 @@ def announce(role, worker=None, base_seed=None):
     if training is not None:
         # a forked worker has inherited the callback
         (training.watch_collections if role == records.TRAINER else training.ignore_collections)()
-    profile.start(emit, role == records.WORKER, wake=probes.wake)
+    native = sys.modules.get(__package__ + ".native")
+    profile.start(emit, role == records.WORKER, wake=native.probes.wake if native is not None else None)
     torch = sys.modules.get("torch")
     tier = profile.tier()
     if not tier:

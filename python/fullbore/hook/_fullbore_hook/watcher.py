@@ -102,7 +102,7 @@ class Watcher:
 
     def next_rest(self):
         own = get_ident() == self._loop_thread and self._next_depth == 1
-        return self.budgets[stages.LOOP].resting() if own and not self._want_loop and not self._news else 0
+        return self.budgets[stages.LOOP].resting() if own and not self._want_loop else 0
 
     def next_end(self, frame):
         if get_ident() != self._loop_thread or self._next_depth == 0:

@@ -65,6 +65,17 @@ std::int64_t last_reading_ns(const record::Run& run) {
   return last;
 }
 
+// The busiest of the threads that pin batches; a loader in use has one.
+Optional busiest_pin_thread(const Window& window) {
+  Optional most;
+  for (const record::Series& series : window.run.series) {
+    if (series.metric != "thread.cpu_s" || !series.label.starts_with("pin/")) continue;
+    const Optional cpu = window.rate("thread.cpu_s", series.label);
+    if (cpu) most = std::max(most.value_or(0), *cpu + window.rate("thread.runq_s", series.label).value_or(0));
+  }
+  return most;
+}
+
 void measure_cores(const Window& window, Resources& out) {
   out.machine_cores = window.mean("cpu.online_cores");
   out.affinity_cores = window.mean("cpu.affinity_cores");
@@ -73,11 +84,14 @@ void measure_cores(const Window& window, Resources& out) {
   if (!out.usable_cores) out.usable_cores = out.affinity_cores;
   out.tree_cores = window.rate("tree.cpu_s");
   out.runq_cores = window.rate("tree.runq_s");
+  out.pin_busy = busiest_pin_thread(window);
   out.worker_threads = window.mean("workers.threads");
   const Optional helping = window.rate("workers.helper_cpu_s"), queued = window.rate("workers.helper_runq_s");
   if (helping && queued) out.helper_threads = *helping + *queued;
   const Optional busy = window.rate("cpu.usable_busy_s");
   if (busy && out.tree_cores) out.neighbour_cores = std::max(0.0, *busy - *out.tree_cores);
+  const Optional machine_busy = window.rate("cpu.busy_s", "total");
+  if (machine_busy && out.machine_cores) out.machine_free_cores = std::max(0.0, *out.machine_cores - *machine_busy);
   if (out.usable_cores && out.tree_cores) {
     // Neighbours on the cores that we may use need not be in our way when a quota, not the cores, is our limit.
     const double cores = std::min(out.affinity_cores.value_or(*out.usable_cores), 1e9);

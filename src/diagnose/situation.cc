@@ -34,7 +34,7 @@ InputWaitPart part_of(const std::string& what, const Spent& spent, double share_
   return part;
 }
 
-std::string name_of(Doing doing, bool workers) {
+std::string name_of(Doing doing) {
   switch (doing) {
     case Doing::kFetch:
       return "fetch";
@@ -43,7 +43,9 @@ std::string name_of(Doing doing, bool workers) {
     case Doing::kHandoff:
       return "handoff";
     case Doing::kIndex:
-      return workers ? "index_wait" : "sampler";
+      return "index_wait";
+    case Doing::kSampler:
+      return "sampler";
     case Doing::kStart:
       return "worker_start";
     case Doing::kUnknown:
@@ -55,13 +57,12 @@ std::string name_of(Doing doing, bool workers) {
 std::vector<InputWaitPart> split_wait(const Situation& situation) {
   std::vector<InputWaitPart> parts;
   if (situation.steady.total_ns <= 0) return parts;
-  const bool workers = situation.loader.workers.value_or(0) > 0;
   for (const auto& [doing, spent] : situation.walk.steady) {
     if (doing == Doing::kFetch && situation.profile.dataset.measured()) {
       for (const auto& [stage, share] : situation.profile.dataset.stages)
         parts.push_back(part_of(stage_name(stage), spent, share, situation));
     } else {
-      parts.push_back(part_of(name_of(doing, workers), spent, 1, situation));
+      parts.push_back(part_of(name_of(doing), spent, 1, situation));
     }
   }
   std::erase_if(parts, [](const InputWaitPart& part) { return part.part.ms <= 0; });

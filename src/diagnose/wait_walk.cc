@@ -71,7 +71,15 @@ class Walker {
   // From the end of the wait back through the worker's life.
   static void attribute(const Iteration& iteration, const Maker& maker, std::size_t position,
                         std::map<Doing, Spent>& out) {
-    const std::int64_t from = iteration.begin_ns, to = iteration.wait_end_ns;
+    const bool in_worker = maker.worker != wire::kUnknown32;
+    const std::int64_t from = iteration.begin_ns;
+    std::int64_t to = iteration.wait_end_ns;
+    if (in_worker && iteration.next->sampler_ns > 0) {
+      // The batch is there, and torch draws the indices of a later one before it hands this one out.
+      const std::int64_t drawing = std::max(from, to - iteration.next->sampler_ns);
+      spend(out, Doing::kSampler, to - drawing, nullptr);
+      to = drawing;
+    }
     std::int64_t reached = to;
     for (std::size_t i = position + 1; i-- > 0 && reached > from;) {
       const wire::BatchRecord& batch = *maker.made[i].batch;
@@ -81,8 +89,8 @@ class Walker {
       reached = std::min(reached, batch.begin_ns);
       const bool first = i == 0 || maker.made[i - 1].pid != maker.made[i].pid;
       const std::int64_t before = first ? from : std::max(from, maker.made[i - 1].batch->put_ns);
-      const bool starting = first && maker.worker != wire::kUnknown32;
-      spend(out, starting ? Doing::kStart : Doing::kIndex, overlap(before, reached, from, to), nullptr);
+      const Doing before_it = !in_worker ? Doing::kSampler : first ? Doing::kStart : Doing::kIndex;
+      spend(out, before_it, overlap(before, reached, from, to), nullptr);
       reached = std::min(reached, before);
     }
   }

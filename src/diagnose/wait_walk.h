@@ -14,7 +14,7 @@
 
 namespace fullbore::diagnose {
 
-enum class Doing { kFetch, kCollate, kHandoff, kIndex, kStart, kUnknown };
+enum class Doing { kFetch, kCollate, kHandoff, kIndex, kSampler, kStart, kUnknown };
 
 struct Spent {
   double ns = 0;

@@ -10,6 +10,7 @@ namespace {
 
 using testing::ms;
 using testing::simulate;
+using testing::Simulation;
 
 WaitWalk walk(const record::Run& run) {
   const auto trainers = find_trainers(run);
@@ -61,6 +62,17 @@ TEST(WaitWalk, SeesAWorkerThatHasNotBegun) {
   const WaitWalk result =
       walk(simulate({.workers = 2, .epochs = 3, .batches = 40, .persistent = false, .start_ms = 400}));
   EXPECT_NEAR(result.whole.at(Doing::kStart).ns / 1e6, 2 * 400, 1);  // the first epoch's start is warm-up
+}
+
+TEST(WaitWalk, TellsTheSamplerFromTheHandOver) {
+  for (const int workers : {0, 1}) {
+    Simulation simulation{.workers = workers, .body_ms = 50, .sample_ms = 0.01, .collate_ms = 0, .handoff_ms = 0};
+    simulation.unpickle_ms = 2;
+    simulation.sampler_ms = 6;
+    const WaitWalk result = walk(simulate(simulation));
+    EXPECT_NEAR(share(result, Doing::kSampler) / share(result, Doing::kHandoff), 3, 0.01) << workers;
+    EXPECT_NEAR(total(result), result.wait_ns, 1) << workers;
+  }
 }
 
 TEST(WaitWalk, SplitsByCpuAndRunQueue) {

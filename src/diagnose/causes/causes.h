@@ -16,6 +16,9 @@
   cause(too_few_workers)       \
   cause(too_many_workers)      \
   cause(thread_oversubscription) \
+  cause(handoff)               \
+  cause(pin_thread)            \
+  cause(sampler_slow)          \
   cause(cpu_quota)             \
   cause(slow_worker)           \
   cause(slow_samples)          \

@@ -13,9 +13,7 @@ namespace {
 
 // The largest thing that is not the model, worth a word from 5 % on.
 std::string largest_pause(const Situation& situation) {
-  static constexpr std::pair<Claim, const char*> kPauses[] = {{Claim::kLogging, "logging"},
-                                                              {Claim::kGarbageCollection, "garbage collection"},
-                                                              {Claim::kCollective, "collectives"},
+  static constexpr std::pair<Claim, const char*> kPauses[] = {{Claim::kCollective, "waiting for other ranks"},
                                                               {Claim::kCheckpoint, "checkpoints"},
                                                               {Claim::kValidation, "validation"}};
   const auto most =

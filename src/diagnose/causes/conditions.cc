@@ -26,6 +26,8 @@ constexpr double kSlowWorkerFactor = 2;
 constexpr double kDeviceBusy = 0.8;
 constexpr double kRunnableShare = 0.25;
 constexpr double kLeastGain = 1.05;
+// Of a core: a thread that does nothing else still waits for its queue between batches.
+constexpr double kPinBusy = 0.8;
 // Threads in want of a core, on average: a quarter above the cores cannot be rounding of two samplers' clocks.
 constexpr double kOversubscribed = 1.25;
 // The main thread of a worker, the one that sends its batches, and one of a library.
@@ -89,6 +91,15 @@ bool quota_limited(const Situation& situation) {
          *resources.quota_cores < cores.value_or(1e9);
 }
 
+bool affinity_limited(const Situation& situation) {
+  const Resources& resources = situation.resources;
+  if (!resources.affinity_cores || !resources.machine_cores || *resources.affinity_cores >= *resources.machine_cores)
+    return false;
+  // With a quota below the mask the quota is the limit.
+  const bool quota_is_lower = resources.quota_cores && *resources.quota_cores < *resources.affinity_cores;
+  return no_core_free(situation) && !quota_is_lower && resources.machine_free_cores.value_or(0) >= kFreeCore;
+}
+
 bool storage_limited(const Situation& situation) {
   if (!blocked_mostly(situation) || !reads_from_device(situation) || warmed_up(situation)) return false;
   if (memory_short(situation) || set_thrashes(situation) || reads_amplified(situation)) return false;
@@ -119,6 +130,24 @@ bool all_busy(const Situation& situation) {
 bool waits_in_line(const Situation& situation) {
   const WaitWalk& walk = situation.walk;
   return walk.wait_ns > 0 && walk.head_of_line_ns >= kInLineShare * walk.wait_ns && !all_busy(situation);
+}
+
+double handing_over(const Situation& situation) {
+  if (!has_workers(situation) || situation.steady.total_ns <= 0) return 0;
+  double runq_ns = 0, cpu_ns = 0;
+  for (const Iteration& iteration : situation.iterations.all) {
+    if (!iteration.steady || iteration.next == nullptr) continue;
+    if (iteration.next->runq_ns != wire::kUnknown) runq_ns += static_cast<double>(iteration.next->runq_ns);
+    if (iteration.next->cpu_ns != wire::kUnknown) cpu_ns += static_cast<double>(iteration.next->cpu_ns);
+  }
+  const double way_ns = std::max(0.0, situation.walk.spent_ns(Doing::kHandoff) - runq_ns);
+  // Without a free core the worker's thread that sends may have stood in line, too, and nobody measured that: then only
+  // what the training thread computes to take a batch is sure.
+  return (no_core_free(situation) ? std::min(way_ns, cpu_ns) : way_ns) / situation.steady.total_ns;
+}
+
+bool pin_thread_busy(const Situation& situation) {
+  return situation.loader.pin_memory.value_or(false) && situation.resources.pin_busy.value_or(0) >= kPinBusy;
 }
 
 const Maker* slow_maker(const Situation& situation) {

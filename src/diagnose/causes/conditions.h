@@ -17,14 +17,18 @@ bool has_workers(const Situation& situation);
 bool waits_for_making(const Situation& situation);  // ... mostly while samples and batches are being made
 bool blocked_mostly(const Situation& situation);    // making waits for something else than a core
 bool in_training_thread(
-    const Situation& situation);                   // num_workers=0, and a process more would have a core or need none
-bool core_free(const Situation& situation);        // known to be
-bool no_core_free(const Situation& situation);     // known to be
-bool quota_limited(const Situation& situation);    // stopped by the control group's quota
-bool storage_limited(const Situation& situation);  // blocked, reading from a device that gives no more
-bool opens_dominate(const Situation& situation);   // files, not bytes or pixels, are most of a sample
-bool all_busy(const Situation& situation);         // the workers, nearly all of their time
-bool waits_in_line(const Situation& situation);    // finished batches lie behind a missing one, and workers idle
+    const Situation& situation);                    // num_workers=0, and a process more would have a core or need none
+bool core_free(const Situation& situation);         // known to be
+bool no_core_free(const Situation& situation);      // known to be
+bool quota_limited(const Situation& situation);     // stopped by the control group's quota
+bool affinity_limited(const Situation& situation);  // its cores are all busy, and the machine has others idle
+bool storage_limited(const Situation& situation);   // blocked, reading from a device that gives no more
+bool opens_dominate(const Situation& situation);    // files, not bytes or pixels, are most of a sample
+bool all_busy(const Situation& situation);          // the workers, nearly all of their time
+bool waits_in_line(const Situation& situation);     // finished batches lie behind a missing one, and workers idle
+// Share of the steady step in which a finished batch was on its way, waiting for a core left out; 0 without workers.
+double handing_over(const Situation& situation);
+bool pin_thread_busy(const Situation& situation);  // the thread that copies batches to pinned memory, all of its time
 // The worker that is much slower than the others throughout, or nullptr.
 const Maker* slow_maker(const Situation& situation);
 bool oversubscribed(const Situation& situation);  // libraries' threads in workers want cores that are not there

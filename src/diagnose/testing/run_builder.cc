@@ -250,7 +250,7 @@ class Loop {
       const int next_made = static_cast<int>(made.size());
       for (int k = next_made; s_.workers > 0 && k < std::min(s_.batches, i + flight); ++k)
         made.push_back(make_in_worker(k, sent));
-      step(i, s_.workers > 0 ? made[static_cast<std::size_t>(i)] : make(now_, 0, i, -1));
+      step(i, s_.workers > 0 ? made[static_cast<std::size_t>(i)] : make(now_ + ms(s_.sampler_ms), 0, i, -1));
       if (i + flight < s_.batches) sent[static_cast<std::size_t>(i + flight)] = now_;
       now_ += body_of(i);
     }
@@ -270,7 +270,9 @@ class Loop {
   // The wait for batch i and its optimiser step; leaves now_ at the end of the wait.
   void step(int i, const wire::BatchRecord& made) {
     if (s_.workers == 0) rank_.batches.push_back({made, pid_, pid_});
-    wire::NextRecord next = next_record(now_, std::max(now_, made.put_ns + ms(s_.handoff_ms)), i);
+    wire::NextRecord next = next_record(now_, std::max(now_, made.put_ns + ms(s_.handoff_ms)) + ms(s_.unpickle_ms), i);
+    if (s_.workers > 0) next.end_ns += ms(s_.sampler_ms);
+    next.sampler_ns = ms(s_.sampler_ms);
     next.iterator = iterator_;
     next.worker = made.worker;
     next.samples = s_.batch;
@@ -285,7 +287,8 @@ class Loop {
   }
 
   std::int64_t body_of(int i) {
-    std::int64_t body = ms(s_.body_ms);
+    const bool is_long = s_.long_every > 0 && i % s_.long_every == s_.long_every - 1;
+    std::int64_t body = ms(is_long ? s_.long_ms : s_.body_ms);
     if (s_.checkpoint_every > 0 && i % s_.checkpoint_every == s_.checkpoint_every - 1) {
       wire::IntervalRecord save =
           interval_record(wire::IntervalKind::kCheckpoint, now_ + body, now_ + body + ms(s_.checkpoint_ms));

@@ -57,7 +57,11 @@ struct Simulation {
   int slow_every = 0;                      // every so-manieth sample ...
   double slow_ms = 0;                      // ... takes this
   double collate_ms = 1;
-  double handoff_ms = 0.2;
+  double handoff_ms = 0.2;  // on the way to the training process
+  double unpickle_ms = 0;   // of each batch, in next
+  double sampler_ms = 0;    // drawing the indices of a batch, in next
+  int long_every = 0;       // every so-manieth loop body ...
+  double long_ms = 0;       // ... takes this
   bool persistent = true;
   double start_ms = 0;  // of workers, each epoch unless persistent
   double stop_ms = 0;

@@ -36,7 +36,7 @@ def loader_record(loader, info):
         abi.name(type_name(type(mine))),
         abi.name(frames.absolute(function.co_filename) if function else ""),
         abi.name(_function_name(getattr(loader, "collate_fn", None))),
-        abi.name(type_name(type(getattr(loader, "sampler", None)))),
+        abi.name(type_name(type(_drawing(loader)))),
     )
 
 
@@ -57,6 +57,15 @@ def _batch_size(loader):
     return size if type(size) is int else None
 
 
+def _drawing(loader):
+    """What draws the indices: the sampler, or the script's own batch sampler, beside which the sampler is not used."""
+    return getattr(loader, "batch_sampler" if _has_own_batches(loader) else "sampler", None)
+
+
+def _has_own_batches(loader):
+    return getattr(loader, "batch_sampler", None) is not None and getattr(loader, "batch_size", None) is None
+
+
 def _attribute(thing, name):
     """From `__dict__` alone: a property may be the user's code."""
     return getattr(thing, "__dict__", {}).get(name)
@@ -68,7 +77,6 @@ def _flags(loader, iterable):
     for _ in range(_WRAPPED_DEEP):
         samplers += [_attribute(samplers[-1], "sampler") or _attribute(samplers[-1], "batch_sampler")]
     names = {kind.__name__ for sampler in samplers for kind in type(sampler).__mro__}
-    custom = batch_sampler is not None and getattr(loader, "batch_size", None) is None
     flags = 0
     for flag, on in (
         (records.PIN_MEMORY, getattr(loader, "pin_memory", False)),
@@ -77,7 +85,7 @@ def _flags(loader, iterable):
         (records.IN_ORDER, getattr(loader, "in_order", True)),
         (records.ITERABLE_DATASET, iterable),
         (records.SHUFFLE, "RandomSampler" in names or any(_attribute(one, "shuffle") is True for one in samplers)),
-        (records.CUSTOM_BATCH_SAMPLER, custom),
+        (records.CUSTOM_BATCH_SAMPLER, _has_own_batches(loader)),
         (records.DISTRIBUTED_SAMPLER, "DistributedSampler" in names),
     ):
         flags |= flag if on else 0

@@ -15,6 +15,7 @@
   cause(worker_restart)        \
   cause(too_few_workers)       \
   cause(too_many_workers)      \
+  cause(shallow_prefetch)      \
   cause(thread_oversubscription) \
   cause(handoff)               \
   cause(pin_thread)            \

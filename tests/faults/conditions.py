@@ -1,4 +1,4 @@
-"""Real limits for the length of a `with`: a CPU quota, a disk rate, a cold page cache. Each raises Refused with the
+"""Real limits for the length of a `with`: a CPU quota, a core mask, a disk rate, a cold page cache. Each raises Refused with the
 reason where this machine does not permit it; a case that could not be set up is not run, never passed."""
 import contextlib
 import os
@@ -59,6 +59,15 @@ def cpu_quota(cores):
     quota, period = int(cores * 100_000), 100_000
     return _group("cpu", {"v1": {"cpu.cfs_period_us": str(period), "cpu.cfs_quota_us": str(quota)},
                           "v2": {"cpu.max": "%d %d" % (quota, period)}})
+
+
+@contextlib.contextmanager
+def one_core():
+    """The child may run on the first core of those it has; there must be another, or nothing is taken from it."""
+    allowed = sorted(os.sched_getaffinity(0))
+    if len(allowed) < 2:
+        raise Refused("this machine gives one core only")
+    yield lambda: os.sched_setaffinity(0, {allowed[0]})
 
 
 def block_device(path):

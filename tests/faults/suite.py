@@ -64,6 +64,7 @@ CASES = (
     Case("memory_pressure", [materials.volumes],
          lambda cache: [storage.swap(2048), storage.memory_limit(700)]),
     Case("worker_restart"),
+    Case("cpu_affinity", [materials.photos], lambda cache: [conditions.one_core()]),
     Case("shallow_prefetch"),
     Case("handoff"),
     Case("sampler_slow"),

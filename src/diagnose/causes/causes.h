@@ -21,6 +21,7 @@
   cause(pin_thread)            \
   cause(sampler_slow)          \
   cause(cpu_quota)             \
+  cause(cpu_affinity)          \
   cause(slow_worker)           \
   cause(slow_samples)          \
   cause(small_files)           \

@@ -36,7 +36,9 @@ std::string others(const Resources& resources) {
 std::optional<Cause> cpu_saturated(const Situation& situation) {
   if (!waits(situation) || !waits_for_making(situation) || !no_core_free(situation)) return std::nullopt;
   if (in_training_thread(situation) || opens_dominate(situation) || oversubscribed(situation)) return std::nullopt;
-  if (quota_limited(situation) || waits_in_line(situation) || slow_maker(situation) != nullptr) return std::nullopt;
+  if (quota_limited(situation) || affinity_limited(situation) || waits_in_line(situation) ||
+      slow_maker(situation) != nullptr)
+    return std::nullopt;
   const double working = situation.makers.cpu_share().value_or(0) + situation.makers.runnable_share().value_or(0);
   if (working < kOnCpu) return std::nullopt;
   // What is spent standing in line belongs to too_many_workers.

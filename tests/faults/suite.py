@@ -66,6 +66,7 @@ CASES = (
     Case("worker_restart"),
     Case("cpu_affinity", [materials.photos], lambda cache: [conditions.one_core()]),
     Case("shallow_prefetch"),
+    Case("worker_startup"),
     Case("handoff"),
     Case("sampler_slow"),
     Case("host_sync"),

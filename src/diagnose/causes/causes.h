@@ -13,6 +13,7 @@
 #define FULLBORE_CAUSES(cause) \
   cause(no_workers)            \
   cause(worker_restart)        \
+  cause(worker_startup)        \
   cause(too_few_workers)       \
   cause(too_many_workers)      \
   cause(shallow_prefetch)      \

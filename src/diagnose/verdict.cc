@@ -41,8 +41,11 @@ bool crowded_by_others(const Resources& resources) {
   return resources.usable_cores && resources.neighbour_cores.value_or(0) >= kCrowdedShare * *resources.usable_cores;
 }
 
+// Judged by what was seen to happen, whatever the steady step says.
 bool is_pause(const Cause& cause) {
-  return cause.cause == "checkpoint_pause" || cause.cause == "validation_pause";
+  static constexpr const char* kEvents[] = {"checkpoint_pause", "validation_pause", "logging_pause",
+                                            "gc_pause",         "worker_startup",   "worker_crash"};
+  return std::ranges::find(kEvents, cause.cause) != std::end(kEvents);
 }
 
 Confidence confidence_of(const Situation& situation, const Cause& cause) {
@@ -83,8 +86,12 @@ void rank_causes(std::vector<Cause>& causes) {
 }
 
 Judgement judge(const Situation& situation) {
-  if (auto cause = insufficient_data(situation)) return conclude(situation, {*std::move(cause)});
   std::vector<Cause> causes;
+  if (auto cause = worker_crash(situation)) causes.push_back(*std::move(cause));
+  if (auto cause = insufficient_data(situation)) {
+    causes.push_back(*std::move(cause));
+    return conclude(situation, std::move(causes));
+  }
   for (const CauseFunction function : kAllCauses) {
     if (auto cause = function(situation)) causes.push_back(*std::move(cause));
   }

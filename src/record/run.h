@@ -77,6 +77,7 @@ struct RankRecords {
   std::vector<From<wire::TraceWindowRecord>> trace_windows;
   std::vector<From<wire::ClockPairRecord>> clock_pairs;
   std::vector<From<wire::TraceOverheadRecord>> trace_overheads;
+  std::vector<From<wire::WorkerExitRecord>> worker_exits;
   std::uint64_t dropped = 0;
   std::map<wire::Kind, std::uint64_t> thinned;
 };

@@ -121,6 +121,8 @@ class Sorter {
         return keep(payload, rank.clock_pairs);
       case wire::Kind::kTraceOverhead:
         return keep(payload, rank.trace_overheads);
+      case wire::Kind::kWorkerExit:
+        return keep(payload, rank.worker_exits);
       case wire::Kind::kDropped:
         if (const auto value = as<wire::DroppedRecord>(payload)) rank.dropped += value->count;
         return;
@@ -208,6 +210,7 @@ void sort_by_time(RankRecords& rank) {
   sort(rank.trace_windows, &wire::TraceWindowRecord::begin_ns);
   sort(rank.clock_pairs, &wire::ClockPairRecord::monotonic_ns);
   sort(rank.trace_overheads, &wire::TraceOverheadRecord::time_ns);
+  sort(rank.worker_exits, &wire::WorkerExitRecord::time_ns);
 }
 
 // rank-0, rank-1, ... by number.

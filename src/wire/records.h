@@ -45,6 +45,8 @@ enum class Kind : std::uint16_t {
   kTraceWindow = 21,
   kClockPair = 22,
   kTraceOverhead = 23,
+  // written by the hook again
+  kWorkerExit = 24,
   // written by the collector
   kSeries = 32,
   kReadings = 33,
@@ -447,6 +449,13 @@ struct TraceOverheadRecord {
   std::int64_t busy_ns;
   std::uint32_t kind;  // CUpti_ActivityOverheadKind >> 16, 0 for the driver's compiler; 6: the launch queue was full
   std::uint32_t count;
+// A loader worker was found dead that should not be: it ended by a signal, or with another exit code than 0.
+struct WorkerExitRecord {
+  std::int64_t time_ns;  // when it was found
+  std::uint32_t pid;
+  std::int32_t worker;     // its number; kUnknown32 unknown
+  std::int32_t exit_code;  // below 0: minus the signal
+  std::uint32_t loader;
 };
 
 enum class SeriesKind : std::uint32_t { kGauge = 0, kCounter = 1 };
@@ -518,6 +527,7 @@ FULLBORE_KIND(LaunchCallRecord, kLaunchCall);
 FULLBORE_KIND(TraceWindowRecord, kTraceWindow);
 FULLBORE_KIND(ClockPairRecord, kClockPair);
 FULLBORE_KIND(TraceOverheadRecord, kTraceOverhead);
+FULLBORE_KIND(WorkerExitRecord, kWorkerExit);
 FULLBORE_KIND(SeriesRecord, kSeries);
 FULLBORE_KIND(ReadingsRecord, kReadings);
 FULLBORE_KIND(DroppedRecord, kDropped);

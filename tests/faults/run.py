@@ -28,7 +28,10 @@ def watch(case, cache, folder):
     arguments = case.arguments(cache)
     with case.prepared(cache) as enter:
         command = [fullbore(), "run", "--quiet", "--out", str(folder), "--", sys.executable, str(case.script), *arguments]
-        subprocess.run(command, check=True, preexec_fn=enter, cwd=case.script.parent, stdout=subprocess.DEVNULL)
+        done = subprocess.run(command, preexec_fn=enter, cwd=case.script.parent, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL if case.fails else None)
+    if (done.returncode != 0) != case.fails:
+        raise SystemExit("%s ended with %d" % (case.name, done.returncode))
     return report(folder)
 
 

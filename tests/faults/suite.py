@@ -17,6 +17,7 @@ class Case:
     materials: Sequence[Callable] = ()
     conditions: Callable = lambda cache: ()
     seen_at: Callable = lambda cache, folder: folder  # where the script finds a material
+    fails: bool = False  # the script ends with an error
 
     @property
     def script(self):
@@ -67,6 +68,7 @@ CASES = (
     Case("cpu_affinity", [materials.photos], lambda cache: [conditions.one_core()]),
     Case("shallow_prefetch"),
     Case("worker_startup"),
+    Case("worker_crash", fails=True),
     Case("handoff"),
     Case("sampler_slow"),
     Case("host_sync"),

@@ -56,6 +56,8 @@ inline constexpr CauseFunction kAllCauses[] = {
 
 // Asked first: without enough to judge by, nothing else is said.
 std::optional<Cause> insufficient_data(const Situation& situation);
+// Asked even then: whatever else is not known, a worker died.
+std::optional<Cause> worker_crash(const Situation& situation);
 // Asked last, when no cause holds: is there nothing to change, or only nothing that is known?
 std::optional<Cause> compute_bound(const Situation& situation);
 // The loop waits for its input, and no cause above says why.

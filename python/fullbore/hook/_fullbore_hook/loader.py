@@ -3,8 +3,8 @@
 import sys
 import time
 
-from . import abi, datapaths, emit, environment, fail, frames, rewrite
-from .guard import contexts, passes
+from . import abi, datapaths, emit, environment, fail, frames, records, rewrite
+from .guard import contexts, observes, passes
 from .iterators import LoaderInfo, loaders, serves, state_of, weak_entry
 from .native import probes
 from .process import announce_trainer, fix, here, unless_a_worker_died
@@ -12,6 +12,7 @@ from .process import announce_trainer, fix, here, unless_a_worker_died
 _SETTINGS = ("num_workers", "pin_memory", "prefetch_factor", "persistent_workers")
 _clock = time.monotonic_ns
 _done = []
+_buried = set()  # workers whose death is on record
 
 
 class _Building:
@@ -161,8 +162,27 @@ class _Probe:
     pinning, pinned = probes.pinning, probes.pinned
     taking, processing = probes.taking, probes.processing
 
+    @observes
+    def worker_died(self, iterator, worker):
+        _note_death(iterator, worker)
+
+    @contexts
+    def ending(self, iterator):
+        for worker in getattr(iterator, "_workers", ()):
+            _note_death(iterator, worker)
+
 
 _PROBE = _Probe()
+
+
+def _note_death(iterator, worker):
+    """A worker that has ended although nobody told it to: one that was told ends with 0, and later than this."""
+    code = worker.exitcode
+    if not code or worker.pid in _buried or not abi.active():
+        return
+    _buried.add(worker.pid)
+    number = iterator._workers.index(worker)
+    abi.write(records.worker_exit(_clock(), worker.pid, number, records.known32(code), state_of(iterator).loader))
 
 
 def _rules():
@@ -174,6 +194,7 @@ def _rules():
     take = ("", "self._task_info.pop(idx)", "taking", None, ("idx",))
     # Before torch 2.6 the worker is only known from the task that was asked for.
     process = ("", "self._process_data(data, worker_id, *_)", "processing", None, ("worker_id",))
+    died = ("worker_exit", "failed_workers.append(w)", "worker_died", None, ("self", "w"))
     first = ("first_batch_guard", "self._next_data()", "guarded", "first_batch", ("self",))
     return {
         ("DataLoader", "__init__"): rewrite.Rules(
@@ -188,7 +209,8 @@ def _rules():
         ),
         ("_BaseDataLoaderIter", "_next_index"): rewrite.Rules(_PROBE, around=[sample]),
         ("_SingleProcessDataLoaderIter", "_next_data"): rewrite.Rules(_PROBE, around=[pin]),
-        ("_MultiProcessingDataLoaderIter", "_try_get_data"): rewrite.Rules(_PROBE, around=[wait]),
+        ("_MultiProcessingDataLoaderIter", "_try_get_data"): rewrite.Rules(_PROBE, around=[wait, died]),
+        ("_MultiProcessingDataLoaderIter", "_shutdown_workers"): rewrite.Rules(_PROBE, context=("ending", ("self",))),
         ("_MultiProcessingDataLoaderIter", "_next_data"): rewrite.Rules(_PROBE, around=[take, process]),
     }
 

@@ -69,6 +69,8 @@ CASES = (
     Case("shallow_prefetch"),
     Case("worker_startup"),
     Case("worker_crash", fails=True),
+    Case("logging_pause"),
+    Case("gc_pause"),
     Case("handoff"),
     Case("sampler_slow"),
     Case("host_sync"),

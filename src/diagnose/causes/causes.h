@@ -36,6 +36,8 @@
   cause(storage_bandwidth)     \
   cause(cpu_saturated)         \
   cause(checkpoint_pause)      \
+  cause(logging_pause)         \
+  cause(gc_pause)              \
   cause(host_sync)             \
   cause(validation_pause)
 // clang-format on

@@ -253,3 +253,51 @@ for batch in DataLoader(Many(), batch_size=8): optimizer.step()
     records = torch_run(script).records
     assert [b.samples for b in records.of("Batch")] == [8, 8, 4] and not records.of("Sample")
     assert {b.slowest_ns for b in records.of("Batch")} == {UNKNOWN}
+
+
+def test_a_worker_that_dies_is_on_record_once_with_its_signal(torch_run):
+    if not torch_run.real:
+        pytest.skip("the stand-in does not notice a dead worker")
+    script = program(
+        """
+import os, signal
+class Fragile(Numbers):
+    def __getitem__(self, index):
+        if index == 13: os.kill(os.getpid(), signal.SIGKILL)
+        return super().__getitem__(index)
+try:
+    for batch in DataLoader(Fragile(), batch_size=2, num_workers=2): optimizer.step()
+except RuntimeError as error:
+    print("died")
+"""
+    )
+    watched = torch_run(script)
+    (exit,) = watched.records.of("WorkerExit")
+    assert watched.out == "died\n" and (exit.exit_code, exit.worker, exit.loader) == (-9, 0, 1)
+
+
+def test_workers_that_end_as_they_are_told_are_no_deaths(torch_run):
+    assert not torch_run(PLAIN, "fork").records.of("WorkerExit")
+
+
+def test_log_records_that_take_their_time_are_intervals(torch_run):
+    if not torch_run.real:
+        pytest.skip("the stand-in does not import logging, as torch does")
+    script = program(
+        """
+import logging, time
+class Far(logging.Handler):
+    def emit(self, record): time.sleep(0.02)  # the way to a server
+log = logging.getLogger("train")
+log.addHandler(Far())
+for step, batch in enumerate(DataLoader(Numbers(), batch_size=10)):
+    optimizer.step()
+    log.warning("step %d", step)
+log.removeHandler(log.handlers[0])
+log.addHandler(logging.NullHandler())
+log.warning("quickly")
+"""
+    )
+    logged = [i for i in torch_run(script).records.of("Interval") if i.kind == 5]
+    assert len(logged) == 2 and all(i.end_ns - i.begin_ns >= 20e6 for i in logged)
+    assert {script.split("\n")[i.line - 1].strip() for i in logged} == {'log.warning("step %d", step)'}

@@ -160,7 +160,7 @@ _LOOP_TABLE = (
         *.save_pretrained *.save_checkpoint *.save_state pickle.dump _pickle.dump builtins.print logging.*
         wandb.* mlflow.* tensorboard.* torch.utils.tensorboard.* tensorboardX.* comet_ml.* neptune.*
         loguru.* _io.*.write _io.*.flush posix.write posix.fsync posix.replace shutil.* matplotlib.*
-        gc.collect json.dump
+        gc.collect json.dump requests.* urllib.request.* httpx.*
         """,
     ),
     (

@@ -15,6 +15,7 @@ from .process import announce_trainer
 
 _clock = time.monotonic_ns
 _COLLECTION_WORTH_NS = 1000000
+_LOGGING_WORTH_NS = 1000000
 _done = []
 _handles = []
 _optimizers = {}  # id(optimizer): (number, weak reference)
@@ -95,6 +96,7 @@ def install_optimizer(module):
     """
     if _handles:
         return
+    install_logging(sys.modules.get("logging"))
     before = getattr(module, "register_optimizer_step_pre_hook", None)
     after = getattr(module, "register_optimizer_step_post_hook", None)
     if before is not None and after is not None:
@@ -150,6 +152,27 @@ class _Interval:
         return False
 
 
+class _Logged:
+    """Around the handling of one log record by all handlers; written down if it took its time."""
+
+    __slots__ = ("begin",)
+
+    def __enter__(self):
+        self.begin = _clock()
+
+    def __exit__(self, kind, error, traceback):
+        end = _clock()
+        if end - self.begin < _LOGGING_WORTH_NS:
+            return False
+        try:
+            user, _ = frames.user_frame(sys._getframe(1))
+            file, line = (frames.absolute(user.f_code.co_filename), user.f_lineno) if user is not None else ("", None)
+            emit.interval(records.LOGGING, self.begin, end, "logging", file, line)
+        except Exception as failure:
+            fail(failure)
+        return False
+
+
 def _size_of(path):
     if not isinstance(path, (str, os.PathLike)):
         return records.UNKNOWN
@@ -177,6 +200,10 @@ class _Probe:
     @contexts
     def profiler_preparing(self, profiler):
         handover.give()
+
+    @contexts
+    def logging(self, logger):
+        return _Logged() if abi.active() else None
 
     @contexts
     def profiler_starting(self, profiler):
@@ -222,6 +249,12 @@ class _ProfilerEnd:
 
 
 _PROFILER_END = _ProfilerEnd()
+
+
+def install_logging(module):
+    """The standard library's; torch has imported it. Not waited for: that would load all of this where torch is not."""
+    function = vars(getattr(module, "Logger", object)).get("handle")
+    _apply(module, [(function, rewrite.Rules(_PROBE, context=("logging", ("self",))))], "logging")
 
 
 def install_save(module):
@@ -274,7 +307,7 @@ def _apply(module, wanted, signal):
     """How many of the functions were changed."""
     wanted = [(function, rules) for function, rules in wanted if hasattr(function, "__code__")]
     if not wanted:
-        abi.missing(signal, "this version of " + module.__name__ + " has no such function")
+        abi.missing(signal, "this version of " + getattr(module, "__name__", signal) + " has no such function")
         return 0
     done, problems = rewrite.instrument(module, wanted)
     _done.extend(done)

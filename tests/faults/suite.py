@@ -71,6 +71,7 @@ CASES = (
     Case("worker_crash", fails=True),
     Case("logging_pause"),
     Case("gc_pause"),
+    Case("gil_contention"),
     Case("handoff"),
     Case("sampler_slow"),
     Case("host_sync"),

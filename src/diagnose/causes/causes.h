@@ -21,6 +21,7 @@
   cause(handoff)               \
   cause(pin_thread)            \
   cause(sampler_slow)          \
+  cause(gil_contention)        \
   cause(cpu_quota)             \
   cause(cpu_affinity)          \
   cause(slow_worker)           \

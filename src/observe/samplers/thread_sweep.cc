@@ -126,6 +126,17 @@ void ThreadSweep::sweep(const ProcessTree& tree, const std::vector<LiveProcess>&
   out.counter("tree.involuntary_switches", "", "switches", static_cast<double>(total[2]));
 }
 
+void ThreadSweep::look_for_lock(const Important& thread, Readings& out) {
+  const auto waiting = lock_.waits(thread.pid, std::to_string(thread.tid));
+  if (!lock_.why().empty()) out.missing("thread.lock_waits", lock_.why());
+  if (!waiting) return;
+  Looks& looks = looks_[thread.label];
+  looks.all += 1;
+  looks.waiting += *waiting ? 1 : 0;
+  out.counter("thread.lock_looks", thread.label, "looks", looks.all);
+  out.counter("thread.lock_waits", thread.label, "looks", looks.waiting);
+}
+
 void ThreadSweep::report(const Important& thread, const std::vector<LiveProcess>& alive, Readings& out) {
   const std::string tid = std::to_string(thread.tid);
   const auto text = files_.read(task_path(thread.pid, tid, "schedstat"));
@@ -155,7 +166,11 @@ void ThreadSweep::sample(const ProcessTree& tree, const std::vector<LiveProcess>
     sweep(tree, alive, out);
   }
   if (!with_important) return;
-  for (const Important& thread : important_) report(thread, alive, out);
+  lock_.keep_only(tree.trainers);
+  for (const Important& thread : important_) {
+    report(thread, alive, out);
+    if (thread.label.starts_with("trainer/")) look_for_lock(thread, out);
+  }
 }
 
 }  // namespace fullbore::observe

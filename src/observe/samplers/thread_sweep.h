@@ -2,11 +2,13 @@
 // more often. Reading every thread ten times a second would cost more than the whole budget of the collector.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "base/file_reader.h"
 #include "observe/sampler.h"
+#include "observe/samplers/interpreter_lock.h"
 #include "observe/samplers/task_stat.h"
 #include "observe/samplers/tree_sum.h"
 
@@ -19,7 +21,7 @@ struct LiveProcess {
 
 class ThreadSweep {
  public:
-  explicit ThreadSweep(const base::FileReader& files) : files_(files) {}
+  explicit ThreadSweep(const base::FileReader& files) : files_(files), lock_(files) {}
   // `with_important`: report the important threads in this round.
   void sample(const ProcessTree& tree, const std::vector<LiveProcess>& alive, std::int64_t now_ns, bool with_important,
               Readings& out);
@@ -29,6 +31,9 @@ class ThreadSweep {
     std::uint32_t pid = 0;
     std::uint32_t tid = 0;
     std::string label;
+  };
+  struct Looks {
+    double all = 0, waiting = 0;
   };
   struct States {
     double threads = 0, runnable = 0, blocked = 0;
@@ -41,12 +46,15 @@ class ThreadSweep {
   static std::string_view role_of(const ProcessTree& tree, const LiveProcess& process,
                                   const std::vector<LiveProcess>& alive);
   void remember(std::string_view role, std::uint32_t pid, std::uint32_t tid);
+  void look_for_lock(const Important& thread, Readings& out);
   void report(const Important& thread, const std::vector<LiveProcess>& alive, Readings& out);
 
   const base::FileReader& files_;
-  TreeSum sum_;                       // per thread: run-queue ns, voluntary, involuntary switches
-  TreeSum helpers_;                   // per thread of a worker that is not its main one: CPU ns, run-queue ns
-  std::vector<Important> important_;  // refreshed by each sweep
+  InterpreterLock lock_;
+  std::map<std::string, Looks> looks_;  // by label
+  TreeSum sum_;                         // per thread: run-queue ns, voluntary, involuntary switches
+  TreeSum helpers_;                     // per thread of a worker that is not its main one: CPU ns, run-queue ns
+  std::vector<Important> important_;    // refreshed by each sweep
   std::int64_t due_ns_ = 0;
   bool measured_ = false;
 };

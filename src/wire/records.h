@@ -449,6 +449,8 @@ struct TraceOverheadRecord {
   std::int64_t busy_ns;
   std::uint32_t kind;  // CUpti_ActivityOverheadKind >> 16, 0 for the driver's compiler; 6: the launch queue was full
   std::uint32_t count;
+};
+
 // A loader worker was found dead that should not be: it ended by a signal, or with another exit code than 0.
 struct WorkerExitRecord {
   std::int64_t time_ns;  // when it was found

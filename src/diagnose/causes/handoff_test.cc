@@ -53,10 +53,10 @@ TEST(Handoff, CountsOnlyWhatTheTrainingThreadComputesWhereNoCoreIsFree) {
     if (series.metric == "cpu.usable_busy_s")
       series.value.back() = 8 * static_cast<double>(series.time_ns.back()) / 1e9;
   }
-  for (auto& next : builder.rank().nexts) next.record.cpu_ns = testing::ms(8);
+  for (auto& next : builder.rank().nexts) next.record.cpu_ns = testing::ms(12);
   const Diagnosis diagnosis = diagnose(builder.take());
   ASSERT_EQ(diagnosis.verdict.cause, "handoff");
-  EXPECT_NEAR(diagnosis.causes[0].share, 0.1, 0.01);
+  EXPECT_NEAR(diagnosis.causes[0].share, 0.15, 0.01);
 }
 
 TEST(Handoff, IsNotNamedWhereWorkersStandInLineForACore) {

@@ -49,7 +49,7 @@ Recorded recorded(const Situation& situation) {
 
 // Share of the time that the loop would wait with `depth` batches asked of each worker: torch sends the indices of
 // batch i when batch i - depth x workers is taken, to the workers in turn, and delivers in order.
-double replay(const Recorded& run, int depth) {
+double wait_share_at_depth(const Recorded& run, int depth) {
   const std::size_t count = std::min(run.making_ns.size(), run.body_ns.size());
   const std::size_t ahead = run.workers * static_cast<std::size_t>(depth);
   std::vector<double> taken(count), free(run.workers, 0);
@@ -72,11 +72,11 @@ std::optional<Cause> shallow_prefetch(const Situation& situation) {
   if (crowded(situation) || situation.walk.slow_sample_ns >= kSlowSamples * situation.walk.wait_ns) return std::nullopt;
   const int now = static_cast<int>(situation.loader.prefetch_factor.value_or(kDefaultDepth));
   const Recorded run = recorded(situation);
-  const double before = replay(run, now);
+  const double before = wait_share_at_depth(run, now);
   if (run.making_ns.empty() || std::abs(before - situation.wait_share()) > kExplained) return std::nullopt;
   int depth = now;
   double after = before;
-  while (depth < kDeepest && after > (1 - kRemoved) * before) after = replay(run, depth *= 2);
+  while (depth < kDeepest && after > (1 - kRemoved) * before) after = wait_share_at_depth(run, depth *= 2);
   const double share = situation.wait_share() - std::min(after, situation.wait_share());
   if (share < kNoteShare || after > (1 - kRemoved) * before) return std::nullopt;
 

@@ -28,8 +28,10 @@ std::uint32_t range_end(std::uint32_t last_pixel, std::uint32_t factor, std::uin
 
 Area samples_for(const Frame& frame, const Component& component, const Rect& window) {
   const std::uint32_t across = frame.max_h / component.h, down = frame.max_v / component.v;
+  // Rows begin where all components have a sample (see PixelRows), and sampling factors of 3 divide no block.
+  const std::uint32_t left = window.x / frame.max_h * frame.max_h;
   // The triangle filters look at one sample more on each side.
-  return {range_start(window.x, across), range_start(window.y, down),
+  return {range_start(left, across), range_start(window.y, down),
           range_end(window.x + window.width - 1, across, component.width),
           range_end(window.y + window.height - 1, down, component.height)};
 }

@@ -105,8 +105,9 @@ Encoding random_encoding(std::mt19937& random, std::uint32_t largest_side) {
   const int color = draw(0, 9);
   e.color = color < 6 ? Color::kYcc : static_cast<Color>(color < 7 ? 0 : color - 6 == 1 ? 2 : color - 5);
   static constexpr int kSamplings[][4] = {{2, 2, 1, 1}, {2, 2, 1, 1}, {2, 1, 1, 1}, {1, 1, 1, 1}, {1, 2, 1, 1},
-                                          {4, 1, 1, 1}, {2, 2, 1, 2}, {2, 2, 2, 1}, {1, 1, 2, 2}, {4, 2, 1, 1}};
-  const auto& sampling = kSamplings[draw(0, e.color == Color::kYcc ? 9 : 4)];
+                                          {4, 1, 1, 1}, {2, 2, 1, 2}, {2, 2, 2, 1}, {1, 1, 2, 2}, {4, 2, 1, 1},
+                                          {3, 1, 1, 1}, {1, 3, 1, 1}, {3, 1, 3, 1}};
+  const auto& sampling = kSamplings[draw(0, e.color == Color::kYcc ? 12 : e.color == Color::kGray ? 11 : 4)];
   e.luma = {sampling[0], sampling[1]};
   e.chroma = {sampling[2], sampling[3]};
   e.quality = draw(1, 100);

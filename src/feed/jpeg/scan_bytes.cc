@@ -12,7 +12,7 @@ void ScanBytes::take(FileBytes file, std::size_t offset, std::size_t end) {
   if (bytes_.size() < end - offset_ + kPadding) bytes_.resize(end - offset_ + kPadding);
   stuffed_.clear();
   asked_ = 0;
-  at_marker_ = false;
+  at_marker_ = at_bad_stuffing_ = false;
 
   const std::uint8_t* from = file.data() + offset_;
   const std::uint8_t* const stop = file.data() + end;
@@ -25,14 +25,14 @@ void ScanBytes::take(FileBytes file, std::size_t offset, std::size_t end) {
     from = piece_end;
     if (!ff) break;
     const std::uint8_t* code = ff + 1;
-    while (code < stop && *code == 0xff) ++code;  // fill bytes, as libjpeg-turbo reads them
-    if (code == stop || *code != 0) {
-      at_marker_ = code != stop;
+    while (code < stop && *code == 0xff) ++code;  // fill bytes of a marker
+    if (code != ff + 1 || code == stop || *code != 0) {
+      at_marker_ = code != stop && *code != 0;
+      at_bad_stuffing_ = code != stop && *code == 0;
       break;
     }
     *to++ = 0xff;
-    const auto index = static_cast<std::size_t>(to - bytes_.data());
-    stuffed_.insert(stuffed_.end(), static_cast<std::size_t>(code - ff), index);
+    stuffed_.push_back(static_cast<std::size_t>(to - bytes_.data()));
     from = code + 1;
   }
   size_ = static_cast<std::size_t>(to - bytes_.data());

@@ -25,6 +25,9 @@ class ScanBytes {
   // Where the bytes stopped in the file: at the FF of the marker if at_marker().
   std::size_t stopped_at() const { return stopped_at_; }
   bool at_marker() const { return at_marker_; }
+  // They stopped at several FF and a zero: neither data nor a marker. libjpeg-turbo 2.1 decodes such data twice into
+  // the same block and keeps the remains of the first attempt.
+  bool at_bad_stuffing() const { return at_bad_stuffing_; }
   // Offset in the file of byte `index` here. Ask in ascending order; take() begins anew.
   std::size_t file_offset(std::size_t index);
 
@@ -34,6 +37,7 @@ class ScanBytes {
   std::size_t offset_ = 0;
   std::size_t stopped_at_ = 0;
   bool at_marker_ = false;
+  bool at_bad_stuffing_ = false;
   std::vector<std::size_t> stuffed_;  // indices before which a zero was left out
   std::size_t asked_ = 0;             // how many of them lie before the last index asked for
 };

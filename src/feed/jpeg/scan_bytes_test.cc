@@ -37,6 +37,15 @@ TEST(ScanBytesTest, AnEndThatCutsAMarkerIsNoMarker) {
   EXPECT_FALSE(bytes.at_marker());
 }
 
+TEST(ScanBytesTest, SeveralFfBeforeAZeroAreNeitherDataNorAMarker) {
+  const std::vector<std::uint8_t> file = {1, 0xff, 0xff, 0, 2, 0xff, 0xd9};
+  ScanBytes bytes;
+  bytes.take(file, 0, file.size());
+  EXPECT_THAT(content(bytes), ElementsAre(1));
+  EXPECT_FALSE(bytes.at_marker());
+  EXPECT_TRUE(bytes.at_bad_stuffing());
+}
+
 TEST(ScanBytesTest, AnOffsetBehindTheFileGivesNothing) {
   const std::vector<std::uint8_t> file = {1, 2};
   ScanBytes bytes;

@@ -31,11 +31,16 @@ std::size_t ScanReader::until_restart() const {
   return interval == 0 ? std::numeric_limits<std::size_t>::max() : interval - mcu_ % interval;
 }
 
+std::unexpected<Error> ScanReader::bad_stuffing() const {
+  return corrupt(fmt::format("FF FF 00 at byte {}, which is no JPEG code", bytes_.stopped_at()));
+}
+
 Expected<void> ScanReader::check(bool decoded) {
   const auto bits = static_cast<std::int64_t>(bytes_.size()) * 8;
   const bool in_bytes = position_.distance(bytes_.data()) <= bits;
   if (decoded && in_bytes) return {};
   const std::size_t at = mcu_ / layout_->mcus_per_row;
+  if (!in_bytes && bytes_.at_bad_stuffing()) return bad_stuffing();
   if (!in_bytes) return corrupt(fmt::format("the data end inside row {} of {} MCU rows", at, layout_->rows));
   return corrupt(fmt::format("bits that are no JPEG code in row {} of {} MCU rows", at, layout_->rows));
 }
@@ -46,6 +51,7 @@ Expected<void> ScanReader::cross_restart() {
   std::size_t code = at;
   while (code < end_ && file_[code] == 0xff) ++code;
   const std::size_t expected = 0xd0 + ((mcu_ / layout_->restart_interval - 1) & 7);
+  if (bytes_.at_bad_stuffing()) return bad_stuffing();
   if (!bytes_.at_marker() || code >= end_ || file_[code] != expected) {
     return corrupt(fmt::format("no restart marker {} at byte {}", expected - 0xd0, at));
   }
@@ -110,6 +116,7 @@ Checkpoints::Point ScanReader::point() {
 }
 
 Expected<std::size_t> ScanReader::finish() {
+  if (bytes_.at_bad_stuffing()) return bad_stuffing();
   if (!bytes_.at_marker()) return corrupt("the file ends without an end marker");
   return bytes_.stopped_at();
 }

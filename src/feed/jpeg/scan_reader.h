@@ -45,6 +45,7 @@ class ScanReader {
   std::size_t until_restart() const;
   Expected<void> cross_restart();
   Expected<void> check(bool decoded);
+  std::unexpected<Error> bad_stuffing() const;
   void open_segment(std::size_t offset, std::size_t end, std::uint32_t bit);
   // Passes segments without decoding them until `mcu` lies in the present one.
   Expected<void> pass_segments(std::size_t mcu);

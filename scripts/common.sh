@@ -52,7 +52,7 @@ build() {
   export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
   if [ ! -f "build/$preset/build.ninja" ]; then
-    step "configuring ($preset)" cmake --preset "$preset"
+    step "configuring ($preset)" cmake --preset "$preset" -DPython_EXECUTABLE="$PWD/$VENV/bin/python"
   fi
   step "building ($preset)" cmake --build --preset "$preset" ${1:+--target "$@"}
 }

@@ -2,6 +2,7 @@
 
 import glob
 import os
+import signal
 import sys
 
 import pytest
@@ -9,6 +10,10 @@ import pytest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import pythons  # noqa: E402
+
+# A shell without job control starts its background jobs deaf to Ctrl-C, and every program of a test would inherit that.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

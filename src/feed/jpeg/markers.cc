@@ -107,7 +107,9 @@ Expected<bool> Parser::run() {
     const auto code = marker();
     if (!code) return std::unexpected(code.error());
     if (*code == kEoi) return false;
-    if (*code == kTem || *code == kSoi || (*code >= kRst0 && *code <= kRst7) || *code == 0) {
+    if (*code == kTem || (*code >= kRst0 && *code <= kRst7))
+      continue;  // without content, passed over as by libjpeg-turbo
+    if (*code == kSoi || *code == 0) {
       return corrupt(fmt::format("marker 0x{:02x} at byte {} where a segment is due", *code, at_ - 1));
     }
     if (file_.size() - at_ < 2) return corrupt("the file ends inside a segment");

@@ -65,6 +65,13 @@ TEST(MarkersTest, APictureLargerThanTheLimitIsRefused) {
   EXPECT_THAT(read_headers(file).error().message, HasSubstr("a picture of 65535 x 17 pixels"));
 }
 
+TEST(MarkersTest, ARestartMarkerBetweenSegmentsIsPassedOver) {
+  auto file = sample();
+  const std::uint8_t restart[] = {0xff, 0xd3};
+  file.insert(file.begin() + 2, std::begin(restart), std::end(restart));
+  EXPECT_TRUE(read_headers(file));
+}
+
 TEST(MarkersTest, WalksFromScanToScan) {
   const auto file = testing::encode({.separate_scans = true});
   auto headers = read_headers(file);

@@ -224,6 +224,8 @@ Expected<void> Parser::scan(Segment content) {
     const auto found = std::find_if(frame.components.begin(), end, [&](const Component& c) { return c.id == id; });
     if (found == end || (tables >> 4) > 3 || (tables & 15) > 3) return bad_segment("SOS");
     scan.component[i] = static_cast<std::uint8_t>(found - frame.components.begin());
+    // In the order of the frame (T.81, B.2.3), which libjpeg-turbo insists on.
+    if (i != 0 && scan.component[i] < scan.component[i - 1]) return bad_segment("SOS");
     scan.dc_table[i] = static_cast<std::uint8_t>(tables >> 4);
     scan.ac_table[i] = static_cast<std::uint8_t>(tables & 15);
   }

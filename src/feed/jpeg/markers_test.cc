@@ -65,6 +65,13 @@ TEST(MarkersTest, APictureLargerThanTheLimitIsRefused) {
   EXPECT_THAT(read_headers(file).error().message, HasSubstr("a picture of 65535 x 17 pixels"));
 }
 
+TEST(MarkersTest, AScanWhoseComponentsAreNotInTheFramesOrderIsRefused) {
+  auto file = sample();
+  const std::size_t scan = find_marker(file, 0xda);
+  std::swap(file[scan + 5], file[scan + 7]);
+  EXPECT_THAT(read_headers(file).error().message, HasSubstr("SOS"));
+}
+
 TEST(MarkersTest, ARestartMarkerBetweenSegmentsIsPassedOver) {
   auto file = sample();
   const std::uint8_t restart[] = {0xff, 0xd3};

@@ -141,6 +141,27 @@ void measure_storage(const Window& window, Resources& out) {
   if (read_s && out.device_reads_per_s.value_or(0) > 0) out.device_read_ms = *read_s / *out.device_reads_per_s * 1e3;
 }
 
+Optional least_of(const record::Series* series) {
+  return usable(series) ? Optional(*std::ranges::min_element(series->value)) : std::nullopt;
+}
+
+// What a run ends by is reached at its end, not in the part that is judged.
+void measure_limits(const record::Run& run, Resources& out) {
+  const record::Series* size = run.find("shm.size_bytes");
+  if (usable(size)) out.shm_size = size->value.back();
+  out.shm_free_least = least_of(run.find("shm.free_bytes"));
+  for (const record::Series& series : run.series) {
+    if (series.metric != "files.open" || !usable(&series)) continue;
+    const double most = *std::ranges::max_element(series.value);
+    if (most <= out.files_open_most.value_or(-1)) continue;
+    out.files_open_most = most;
+    const record::Series* limit = run.find("files.limit", series.label);
+    out.files_limit = usable(limit) ? Optional(limit->value.back()) : std::nullopt;
+  }
+  const record::Series* limit = run.find("limit.open_files");
+  if (!out.files_limit && usable(limit)) out.files_limit = limit->value.back();
+}
+
 Optional scaled(Optional value, double factor) {
   return value ? Optional(*value * factor) : std::nullopt;
 }
@@ -230,6 +251,7 @@ Resources measure_resources(const record::Run& run, const Iterations& iterations
   measure_cores(window, out);
   measure_storage(window, out);
   measure_memory(window, out);
+  measure_limits(run, out);
   list_system(window, out);
   return out;
 }

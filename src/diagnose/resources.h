@@ -35,10 +35,12 @@ struct Resources {
   std::optional<double> memory_total, memory_available;  // of the machine, bytes
   std::optional<double> memory_limit, memory_used, memory_anon;
   std::optional<double> cache_room;  // bytes that the page cache may take: limit or memory, less what is anonymous
-  std::optional<double> refault_bytes_per_s;  // evicted from the page cache and soon read again
-  std::optional<double> swap_in_bytes_per_s;  // of the machine
-  std::optional<double> memory_pressure;      // share of time in which something waited for memory
-  std::optional<double> major_faults_per_s;   // of the job
+  std::optional<double> refault_bytes_per_s;           // evicted from the page cache and soon read again
+  std::optional<double> swap_in_bytes_per_s;           // of the machine
+  std::optional<double> memory_pressure;               // share of time in which something waited for memory
+  std::optional<double> shm_size, shm_free_least;      // of /dev/shm, bytes, over the whole run
+  std::optional<double> files_open_most, files_limit;  // of the trainer that had most
+  std::optional<double> major_faults_per_s;            // of the job
   std::vector<std::pair<std::string, std::optional<double>>> system;  // all of it and more, for the report
 };
 

@@ -43,8 +43,8 @@ bool crowded_by_others(const Resources& resources) {
 
 // Judged by what was seen to happen, whatever the steady step says.
 bool is_pause(const Cause& cause) {
-  static constexpr const char* kEvents[] = {"checkpoint_pause", "validation_pause", "logging_pause",
-                                            "gc_pause",         "worker_startup",   "worker_crash"};
+  static constexpr const char* kEvents[] = {"checkpoint_pause", "validation_pause", "logging_pause", "gc_pause",
+                                            "worker_startup",   "worker_crash",     "shm_limit",     "fd_limit"};
   return std::ranges::find(kEvents, cause.cause) != std::end(kEvents);
 }
 
@@ -87,7 +87,9 @@ void rank_causes(std::vector<Cause>& causes) {
 
 Judgement judge(const Situation& situation) {
   std::vector<Cause> causes;
-  if (auto cause = worker_crash(situation)) causes.push_back(*std::move(cause));
+  for (const CauseFunction function : kEndings) {
+    if (auto cause = function(situation)) causes.push_back(*std::move(cause));
+  }
   if (auto cause = insufficient_data(situation)) {
     causes.push_back(*std::move(cause));
     return conclude(situation, std::move(causes));

@@ -159,6 +159,8 @@ FULLBORE_EXPORT uint32_t fullbore_record_size(uint32_t kind) {
       return size(wire::UserStepRecord{});
     case wire::Kind::kDataPath:
       return size(wire::DataPathRecord{});
+    case wire::Kind::kFailure:
+      return size(wire::FailureRecord{});
     case wire::Kind::kWorkerExit:
       return size(wire::WorkerExitRecord{});
     default:

@@ -105,6 +105,8 @@ class Sorter {
         return keep(payload, rank.user_steps);
       case wire::Kind::kDataPath:
         return keep(payload, rank.data_paths);
+      case wire::Kind::kFailure:
+        return keep(payload, rank.failures);
       case wire::Kind::kGpuDevice:
         return keep(payload, rank.gpu_devices);
       case wire::Kind::kCopy:
@@ -202,6 +204,7 @@ void sort_by_time(RankRecords& rank) {
   sort(rank.fixes, &wire::FixRecord::time_ns);
   sort(rank.user_steps, &wire::UserStepRecord::begin_ns);
   sort(rank.data_paths, &wire::DataPathRecord::time_ns);
+  sort(rank.failures, &wire::FailureRecord::time_ns);
   sort(rank.gpu_devices, &wire::GpuDeviceRecord::time_ns);
   sort(rank.copies, &wire::CopyRecord::begin_ns);
   sort(rank.kernels, &wire::KernelRecord::begin_ns);

@@ -47,6 +47,7 @@ enum class Kind : std::uint16_t {
   kTraceOverhead = 23,
   // written by the hook again
   kWorkerExit = 24,
+  kFailure = 25,
   // written by the collector
   kSeries = 32,
   kReadings = 33,
@@ -460,6 +461,16 @@ struct WorkerExitRecord {
   std::uint32_t loader;
 };
 
+// An error that ends the loader: raised in a worker, or while a batch was received from one. `text` is its first line,
+// only of Python's own exceptions (those of libraries and users may say anything); errno where it has one.
+struct FailureRecord {
+  std::int64_t time_ns;
+  NameId type;  // "builtins.RuntimeError"
+  NameId text;
+  std::int32_t error_number;  // kUnknown32 without one
+  std::int32_t worker;        // kUnknown32: in the training process
+};
+
 enum class SeriesKind : std::uint32_t { kGauge = 0, kCounter = 1 };
 
 // Introduces a sampler's time series; `metric` is one of docs/design/002-metrics.md, `label` a device, core or thread.
@@ -530,6 +541,7 @@ FULLBORE_KIND(TraceWindowRecord, kTraceWindow);
 FULLBORE_KIND(ClockPairRecord, kClockPair);
 FULLBORE_KIND(TraceOverheadRecord, kTraceOverhead);
 FULLBORE_KIND(WorkerExitRecord, kWorkerExit);
+FULLBORE_KIND(FailureRecord, kFailure);
 FULLBORE_KIND(SeriesRecord, kSeries);
 FULLBORE_KIND(ReadingsRecord, kReadings);
 FULLBORE_KIND(DroppedRecord, kDropped);

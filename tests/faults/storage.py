@@ -1,7 +1,9 @@
 """Real storage for the length of a `with`: a slow FUSE file system, a device with few requests, a neighbour that reads
 the same disk, files dropped from the page cache. Each raises Refused with the reason where this machine says no."""
 import contextlib
+import ctypes
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -121,3 +123,27 @@ def swap(mib):
     finally:
         subprocess.run(["swapoff", device], check=False, stderr=subprocess.DEVNULL)
         subprocess.run(["zramctl", "--reset", device], check=False)
+
+
+@contextlib.contextmanager
+def shared_memory(mib):
+    """A /dev/shm of this size for the job alone, as containers have it: a mount namespace of its own."""
+    _tool("mount")
+
+    def enter():
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.unshare(0x00020000):  # CLONE_NEWNS
+            raise OSError(ctypes.get_errno(), "unshare")
+        for command in (["mount", "--make-rprivate", "/"],
+                        ["mount", "-t", "tmpfs", "-o", "size=%dm" % mib, "tmpfs", "/dev/shm"]):
+            subprocess.run(command, check=True)
+
+    if os.geteuid():
+        raise Refused("a mount namespace needs root")
+    yield enter
+
+
+@contextlib.contextmanager
+def open_files(most):
+    """As `ulimit -n` of a login shell."""
+    yield lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

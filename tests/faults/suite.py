@@ -64,6 +64,8 @@ CASES = (
          lambda cache: [storage.uncached(cache / "volumes"), conditions.disk_rate(100, cache / "volumes")]),
     Case("memory_pressure", [materials.volumes],
          lambda cache: [storage.swap(2048), storage.memory_limit(700)]),
+    Case("shm_limit", (), lambda cache: [storage.shared_memory(64)], fails=True),
+    Case("fd_limit", (), lambda cache: [storage.open_files(512)], fails=True),
     Case("worker_restart"),
     Case("cpu_affinity", [materials.photos], lambda cache: [conditions.one_core()]),
     Case("shallow_prefetch"),

@@ -52,6 +52,7 @@ _LAYOUTS = {
     13: ("Fix", "q time_ns I loader I applied q before q after N setting N why"),
     14: ("UserStep", "q begin_ns q end_ns i samples I observed"),
     15: ("DataPath", "q time_ns N path"),
+    25: ("Failure", "q time_ns N type N text i error_number i worker"),
     24: ("WorkerExit", "q time_ns I pid i worker i exit_code I loader"),
 }
 

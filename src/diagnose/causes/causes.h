@@ -59,8 +59,11 @@ inline constexpr CauseFunction kAllCauses[] = {
 
 // Asked first: without enough to judge by, nothing else is said.
 std::optional<Cause> insufficient_data(const Situation& situation);
-// Asked even then: whatever else is not known, a worker died.
+// Asked even then: whatever else is not known, this ended the run. A cause of its end stands before the sign of it.
+std::optional<Cause> shm_limit(const Situation& situation);
+std::optional<Cause> fd_limit(const Situation& situation);
 std::optional<Cause> worker_crash(const Situation& situation);
+inline constexpr CauseFunction kEndings[] = {shm_limit, fd_limit, worker_crash};
 // Asked last, when no cause holds: is there nothing to change, or only nothing that is known?
 std::optional<Cause> compute_bound(const Situation& situation);
 // The loop waits for its input, and no cause above says why.

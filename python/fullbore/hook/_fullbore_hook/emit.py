@@ -1,4 +1,4 @@
-"""The records that the other parts of the hook have to write: times of source lines, and what --fix did."""
+"""The records that the other parts of the hook have to write: times of source lines, what --fix did, how it ended."""
 
 import time
 
@@ -31,6 +31,24 @@ def data_path(path):
 
 def interval(kind, begin, end, name, file="", line=None, size=records.UNKNOWN):
     abi.write(records.interval(begin, end, kind, records.known32(line), abi.name(name), abi.name(file), size))
+
+
+def failure(error, worker=None):
+    """An error that ends the loader. Its text only where reading it runs no code of the user's."""
+    kind, text = type(error), ""
+    if kind.__module__ == "builtins" and type(error.args) is tuple:
+        words = [word for word in error.args[:2] if type(word) is str]
+        text = words[0].strip().split("\n")[0][:200] if words else ""
+    number = getattr(error, "errno", None) if isinstance(error, OSError) and kind.__module__ == "builtins" else None
+    abi.write(
+        records.failure(
+            time.monotonic_ns(),
+            abi.name("%s.%s" % (kind.__module__, kind.__qualname__)),
+            abi.name(text),
+            records.known32(number if type(number) is int else None),
+            records.known32(worker),
+        )
+    )
 
 
 def fix(loader, setting, before, after, applied, why):

@@ -163,6 +163,14 @@ class _Probe:
     taking, processing = probes.taking, probes.processing
 
     @observes
+    def failing(self):
+        """torch tries out whether files can still be opened, in the `except` clause of a failed receive."""
+        error = sys.exc_info()[1]
+        if isinstance(error, Exception) and here.__dict__.get("failure") != id(error):
+            here.failure = id(error)  # it is tried out ten times for one error
+            emit.failure(error)
+
+    @observes
     def worker_died(self, iterator, worker):
         _note_death(iterator, worker)
 
@@ -189,6 +197,8 @@ def _rules():
     """{(class, method): rules}. The names are those of torch 1.13 to 2.15."""
     wait = ("queue_wait", "self._data_queue.get(*_)", "waiting", "arrived", ())
     sample = ("sampler", "next(self._sampler_iter)", "sampling", "sampled", ())
+    # Only run when a batch could not be received; torch 1.13 to 2.15 all look for the limit of open files there.
+    failed = ("", "tempfile.NamedTemporaryFile()", "failing", None, ())
     pin = ("pin", "_utils.pin_memory.pin_memory(*_)", "pinning", "pinned", ())
     # Batches arrive in order unless in_order=False, where the index is told by this.
     take = ("", "self._task_info.pop(idx)", "taking", None, ("idx",))
@@ -209,7 +219,7 @@ def _rules():
         ),
         ("_BaseDataLoaderIter", "_next_index"): rewrite.Rules(_PROBE, around=[sample]),
         ("_SingleProcessDataLoaderIter", "_next_data"): rewrite.Rules(_PROBE, around=[pin]),
-        ("_MultiProcessingDataLoaderIter", "_try_get_data"): rewrite.Rules(_PROBE, around=[wait, died]),
+        ("_MultiProcessingDataLoaderIter", "_try_get_data"): rewrite.Rules(_PROBE, around=[wait, died, failed]),
         ("_MultiProcessingDataLoaderIter", "_shutdown_workers"): rewrite.Rules(_PROBE, context=("ending", ("self",))),
         ("_MultiProcessingDataLoaderIter", "_next_data"): rewrite.Rules(_PROBE, around=[take, process]),
     }

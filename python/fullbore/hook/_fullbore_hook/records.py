@@ -46,6 +46,7 @@ missing = _record(12, "qQQ")
 fix = _record(13, "qIIqqQQ")
 user_step = _record(14, "qqiI")
 data_path = _record(15, "qQ")
+failure = _record(25, "qQQii")
 worker_exit = _record(24, "qIiiI")
 
 

@@ -1,8 +1,9 @@
 """Watches batches being made: in the workers of a loader, and in the training process when there are none."""
 
+import sys
 import time
 
-from . import abi, fail, records, rewrite
+from . import abi, emit, fail, records, rewrite
 from .guard import contexts, observes, passes
 from .iterators import served_loader
 from .maker import Maker
@@ -62,6 +63,13 @@ class _Probe:
         if maker is not None and maker.open:
             maker.finish(_clock())
             profile.flush(maker.loader, False)
+
+    @observes
+    def failing(self):
+        """In the `except` clause of a worker's loop: the error is about to be sent to the training process."""
+        error = sys.exc_info()[1]
+        if isinstance(error, Exception) and here.maker is not None:
+            emit.failure(error, here.maker.worker)
 
     @contexts
     def fetching(self, fetcher, possibly_batched_index):
@@ -164,7 +172,8 @@ def install_fetch(module):
 def install_worker(module):
     get = ("worker_idle", "index_queue.get(*_)", None, "got", ())
     put = ("worker_put", "data_queue.put((idx, _))", None, "put", ())
-    rules = rewrite.Rules(_PROBE, context=("working", ("base_seed", "worker_id")), around=[get, put])
+    failed = ("worker_failure", "ExceptionWrapper(*_)", "failing", None, ())
+    rules = rewrite.Rules(_PROBE, context=("working", ("base_seed", "worker_id")), around=[get, put, failed])
     _apply(module, [(None, "_worker_loop", rules)])
 
 

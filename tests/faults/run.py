@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 import conditions
+import places
 import suite
 
 ROOT = suite.HERE.parent.parent
@@ -59,13 +60,15 @@ def differences(found, expected):
     return wrong
 
 
-def record(case, folder):
+def record(case, folder, cache):
     target = GOLDEN / case.name / "run"
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(folder, target, ignore=shutil.ignore_patterns("report.*"))
     info = json.loads((target / "run.json").read_text())
-    info["host"] = "recorder"  # a stored run says nothing of who stored it
+    info["host"] = "recorder"  # a stored run says nothing of who stored it, nor where
     (target / "run.json").write_text(json.dumps(info, indent=2, sort_keys=True) + "\n")
+    python = Path(sys.executable).parent.parent
+    places.move(target, [(str(python), "/srv/fullbore/.venv"), (str(cache), "/srv/data"), (str(ROOT), "/srv/fullbore")])
 
 
 def main():
@@ -93,7 +96,7 @@ def main():
         print("%-20s %s" % (case.name, "; ".join(wrong) or "right"), flush=True)
         print("    " + found["verdict"]["summary"], flush=True)
         if options.record and not wrong:
-            record(case, folder)
+            record(case, folder, options.cache)
         if not options.keep:
             shutil.rmtree(base)
     return 1 if failed else 0

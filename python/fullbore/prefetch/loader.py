@@ -150,7 +150,7 @@ class PrefetchDataLoader:
         self._passes.clear()
 
     def _one_pass_at_a_time(self):
-        return bool(getattr(self._loader, "persistent_workers", False)) or hasattr(self._loader, "load_state_dict")
+        return bool(getattr(self._loader, "persistent_workers", False)) or self._state.exists
 
     def _in_background(self, workers):
         if self._background is not None:
@@ -171,16 +171,16 @@ class _State:
 
     def __init__(self, loader):
         self._loader = loader
-        self._has = callable(getattr(loader, "state_dict", None))
+        self.exists = _has_state(loader)
         self._passing = False
         self._last = None
 
     def begun(self):
-        self._passing = self._has
+        self._passing = self.exists
         self._last = self.snapshot()
 
     def snapshot(self):
-        return self._loader.state_dict() if self._has else None
+        return self._loader.state_dict() if self.exists else None
 
     def yielded(self, state):
         self._last = state
@@ -190,6 +190,13 @@ class _State:
 
     def state_dict(self):
         return self._last if self._passing else self._loader.state_dict()
+
+
+def _has_state(loader):
+    """accelerate's loaders have the methods always, and the state only if they were asked to keep one."""
+    if not getattr(loader, "use_stateful_dataloader", True):
+        return False
+    return callable(getattr(loader, "state_dict", None)) and callable(getattr(loader, "load_state_dict", None))
 
 
 def _with_set_epoch(loader):

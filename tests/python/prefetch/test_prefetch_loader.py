@@ -407,3 +407,13 @@ def test_the_interpreter_ends_with_a_pass_under_way(tmp_path, how):
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert time.monotonic() - begin < 30
+
+
+def test_a_loader_of_accelerate_that_keeps_no_state_is_wrapped(device):
+    accelerate = pytest.importorskip("accelerate")
+    inner = accelerate.Accelerator(cpu=True).prepare_data_loader(DataLoader(Numbers(), batch_size=5), device_placement=False)
+    loader = PrefetchDataLoader(inner, device)
+    for epoch in range(2):
+        loader.set_epoch(epoch)
+        assert len(values(list(loader))) == 4
+    loader.close()

@@ -39,8 +39,11 @@ Expected<std::unique_ptr<TransferEngine>> TransferEngine::start(std::shared_ptr<
 
 TransferEngine::~TransferEngine() {
   if (device_->forked()) {
-    // The threads are the parent's, and so is what they may have locked.
-    for (std::thread& thread : threads_) thread.detach();
+    // The threads are the parent's, and so is what they wait in or may have locked: all of it is left as it is. Not
+    // even detaching is safe, since the child may have used their stacks again.
+    static_cast<void>(new std::vector<std::thread>(std::move(threads_)));
+    static_cast<void>(work_.release());
+    static_cast<void>(queued_.release());
     static_cast<void>(ring_.release());
     for (auto& transfer : transfers_) static_cast<void>(transfer.release());
     return;
@@ -48,7 +51,7 @@ TransferEngine::~TransferEngine() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    work_.notify_all();
+    work_->notify_all();
   }
   for (std::thread& thread : threads_) thread.join();
 }
@@ -109,7 +112,7 @@ void TransferEngine::enqueue(Transfer& transfer) {
     (first_ == nullptr ? first_ : last_->next_) = &transfer;
     last_ = &transfer;
   }
-  for (std::size_t i = 0; i < std::min(left, threads_.size()); ++i) work_.notify_one();
+  for (std::size_t i = 0; i < std::min(left, threads_.size()); ++i) work_->notify_one();
 }
 
 void TransferEngine::work() {
@@ -122,7 +125,7 @@ void TransferEngine::work() {
 
 std::optional<std::pair<Transfer*, Chunk>> TransferEngine::next_chunk() {
   std::unique_lock lock(mutex_);
-  work_.wait(lock, [this] { return stopping_ || first_ != nullptr; });
+  work_->wait(lock, [this] { return stopping_ || first_ != nullptr; });
   if (stopping_) return std::nullopt;
   Transfer* transfer = first_;
   const Chunk chunk = transfer->chunks_[transfer->taken_++];
@@ -176,12 +179,12 @@ void TransferEngine::finish_chunk(Transfer& transfer, Expected<void> copied) {
   if (--transfer.unqueued_ > 0) return;
   if (auto recorded = transfer.end_.record(stream_); !recorded && !transfer.error_) transfer.error_ = recorded.error();
   transfer.queued_ns_ = now_ns();
-  queued_.notify_all();
+  queued_->notify_all();
 }
 
 Expected<void> TransferEngine::wait_until_queued(Transfer& transfer) {
   std::unique_lock lock(mutex_);
-  queued_.wait(lock, [&] { return transfer.unqueued_ == 0; });
+  queued_->wait(lock, [&] { return transfer.unqueued_ == 0; });
   if (transfer.error_) return std::unexpected(*transfer.error_);
   return {};
 }
@@ -255,7 +258,7 @@ void TransferEngine::release(Transfer* transfer) {
       transfer->taken_ += dropped;
       transfer->unqueued_ -= dropped;
     }
-    queued_.wait(lock, [&] { return transfer->unqueued_ == 0; });
+    queued_->wait(lock, [&] { return transfer->unqueued_ == 0; });
     // With chunks dropped the end may never have been recorded; recorded now, it is after all that was sent.
     if (dropped > 0) static_cast<void>(transfer->end_.record(stream_));
   }

@@ -87,8 +87,10 @@ class TransferEngine {
   gpu::StreamHandle stream_;
   std::unique_ptr<SlotRing> ring_;
   std::mutex mutex_;
-  std::condition_variable work_;    // there is a chunk, or the end
-  std::condition_variable queued_;  // the last chunk of a transfer is on the stream
+  // Owned apart, so that a forked child can leave them: destroying one waits for the threads that wait in it.
+  std::unique_ptr<std::condition_variable> work_ = std::make_unique<std::condition_variable>();  // a chunk, or the end
+  std::unique_ptr<std::condition_variable> queued_ =
+      std::make_unique<std::condition_variable>();  // a last chunk is sent
   std::vector<std::unique_ptr<Transfer>> transfers_;
   std::vector<Transfer*> spare_;
   Transfer* first_ = nullptr;  // transfers with chunks that no thread has taken, in the order of submit()

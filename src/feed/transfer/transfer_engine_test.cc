@@ -1,6 +1,8 @@
 #include "feed/transfer/transfer_engine.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstring>
@@ -205,6 +207,25 @@ TEST(TransferEngine, AnErrorOfACopyIsRaisedAtHandOver) {
   EXPECT_NE(handed_over.error().message().find("cannot copy to the device"), std::string::npos);
   f.engine->release(&first);
   f.engine->release(&second);
+}
+
+TEST(TransferEngine, AForkedChildDropsTheEngineWithoutWaitingForThreadsItDoesNotHave) {
+  Fixture f;
+  const Bytes source = filled(150, 1);
+  Bytes destination(150);
+  Transfer& transfer = f.submit({request(source, destination)});
+  ASSERT_TRUE(f.engine->wait(transfer));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(10);
+    f.engine->release(&transfer);
+    f.engine.reset();
+    ::_exit(0);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  f.engine->release(&transfer);
 }
 
 TEST(TransferEngine, AReleasedTransferReadsAndWritesNothingMore) {

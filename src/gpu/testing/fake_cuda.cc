@@ -62,7 +62,7 @@ struct FakeFunctions {
 
   static CUresult stream_create(CUstream* stream, unsigned) {
     const Call call("stream_create");
-    if (!call.failed()) *stream = reinterpret_cast<CUstream>(current->next_handle_ += 16);
+    if (!call.failed()) *stream = reinterpret_cast<CUstream>(current->next_handle());
     return call.result;
   }
   static CUresult stream_destroy(CUstream stream) {
@@ -82,7 +82,7 @@ struct FakeFunctions {
   static CUresult event_create(CUevent* event, unsigned) {
     const Call call("event_create");
     if (call.failed()) return call.result;
-    *event = reinterpret_cast<CUevent>(current->next_handle_ += 16);
+    *event = reinterpret_cast<CUevent>(current->next_handle());
     current->events_[*event];
     return call.result;
   }
@@ -220,9 +220,14 @@ FakeCuda::~FakeCuda() {
   if (current == this) current = nullptr;
 }
 
+std::uint64_t FakeCuda::next_handle() {
+  static std::uint64_t last = 0x1000;
+  return last += 16;
+}
+
 StreamHandle FakeCuda::make_stream() {
   const std::lock_guard lock(mutex_);
-  return reinterpret_cast<StreamHandle>(next_handle_ += 16);
+  return reinterpret_cast<StreamHandle>(next_handle());
 }
 
 void FakeCuda::hold(StreamHandle handle) {

@@ -89,7 +89,8 @@ class FakeCuda {
   std::map<std::uintptr_t, std::size_t> pinned_;
   std::map<std::string, std::pair<CUresult, int>> failures_;
   std::map<std::string, std::map<std::uint64_t, int>> calls_;
-  std::uint64_t next_handle_ = 0x1000;
+  std::uint64_t next_handle();  // never one of an earlier fake, which something may still hold
+
   std::uint64_t clock_ = 0;
   std::atomic<bool> capturing_ = false;
   int broken_ = 0;

@@ -37,7 +37,10 @@ class Ticket {
       : engine_(std::move(engine)), transfer_(transfer) {}
   Ticket(const Ticket&) = delete;
   Ticket& operator=(const Ticket&) = delete;
-  ~Ticket() { release(); }
+  ~Ticket() {
+    const nb::gil_scoped_release waiting;
+    release();
+  }
 
   TransferEngine& engine() const { return *engine_; }
   Transfer& transfer() const {
@@ -69,8 +72,13 @@ using Driver = base::Expected<const gpu::CudaApi*> (*)();
 Engine open_engine(Driver driver, int device, std::uintptr_t stream, std::size_t slot_bytes, int slots, int threads) {
   auto opened = value_or_throw(gpu::Device::open(*value_or_throw(driver()), device));
   const feed::TransferOptions options{.slot_bytes = slot_bytes, .slots = slots, .threads = threads};
-  std::shared_ptr<TransferEngine> engine = value_or_throw(TransferEngine::start(opened, stream_of(stream), options));
-  return {std::move(opened), std::move(engine)};
+  std::unique_ptr<TransferEngine> engine = value_or_throw(TransferEngine::start(opened, stream_of(stream), options));
+  // Its end waits for copies under way. Python objects drop it, so the GIL is held.
+  const auto end = [](TransferEngine* ended) {
+    const nb::gil_scoped_release waiting;
+    delete ended;
+  };
+  return {std::move(opened), std::shared_ptr<TransferEngine>(engine.release(), end)};
 }
 
 void bind_times(nb::module_& module) {

@@ -125,6 +125,7 @@ class Background(_Iterator):
             target=_draw_ahead, args=(self._shared, drawing, transport), name="fullbore-prefetch", daemon=True
         )
         self._drawing = None
+        _threads.add(self._thread)
         self._thread.start()
 
     def _next_sent(self):
@@ -140,8 +141,9 @@ class Background(_Iterator):
             # A loader that is busy making a batch cannot be interrupted; its thread ends when it is done with it.
             self._thread.join(None if wait else _JOIN_S)
 
-    def join(self):
-        self._thread.join()
+    @property
+    def thread(self):
+        return self._thread
 
     def __del__(self):
         if os.getpid() == self._pid:
@@ -207,8 +209,10 @@ def _draw_ahead(shared, drawing, transport):
         drawing.end()
 
 
-# Closed when the interpreter ends, so that no thread of ours runs into its end: first passes, then what they used.
+# Closed when the interpreter ends, so that no thread of ours runs into its end: first passes, then what they used. The
+# threads of passes that were dropped are on their way out by themselves, and waited for.
 _open = weakref.WeakSet()
+_threads = weakref.WeakSet()
 
 
 def close_at_exit(transport):
@@ -216,9 +220,19 @@ def close_at_exit(transport):
 
 
 def _close_all():
-    for one in sorted(_open, key=lambda one: not isinstance(one, _Iterator)):
-        if getattr(one, "_pid", os.getpid()) == os.getpid():
+    if os.getpid() != _pid:  # a forked child has none of the threads
+        return
+    passes = [one for one in _open if isinstance(one, _Iterator)]
+    for one in passes:
+        one.close()
+    for thread in list(_threads):
+        thread.join(_JOIN_S)
+    for one in list(_open):
+        if one not in passes:
             one.close()
+
+
+_pid = os.getpid()
 
 
 atexit.register(_close_all)

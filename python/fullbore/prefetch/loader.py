@@ -27,9 +27,9 @@ class PrefetchDataLoader:
         the random states of Python, NumPy and torch in an order that varies from run to run, and compete for the GIL.
 
     len(), attributes, set_epoch(), state_dict() and load_state_dict() are the loader's; the state is that after the batch
-    that was handed out last, not after the last one drawn. A loader with persistent workers or a state has one pass at a
-    time: a new one ends the one before. Exceptions of the loader come after the batches before them, with their type and
-    traceback.
+    that was handed out last, not after the last one drawn. A loader with persistent workers or a state, and one that is its
+    own iterator, has one pass at a time: a new one ends the one before. Exceptions of the loader come after the batches
+    before them, with their type and traceback.
 
     close() gives threads and page-locked memory (64 MiB) back; the next iter() takes them again. Also a context manager.
     Raises ValueError for a device that does not exist or a depth below 1, RuntimeError if a copy fails or no memory can be
@@ -48,12 +48,13 @@ class PrefetchDataLoader:
         own["_transport"] = None
         own["_state"] = _State(loader)
         own["_passes"] = weakref.WeakSet()
+        own["_threads"] = weakref.WeakSet()
         own["_pid"] = os.getpid()
 
     def __iter__(self):
         self._refuse_fork()
         if self._one_pass_at_a_time():
-            self._end_passes("this pass was ended by a new one: the loader has one iterator at a time")
+            self._end_passes("this pass was ended by a new one: the loader has one iterator at a time", wait=True)
         # Workers are forked here, before any thread of ours exists or CUDA is initialised by us.
         inner = iter(self._loader)
         transport = self._open()
@@ -63,6 +64,7 @@ class PrefetchDataLoader:
         common = (drawing, transport, self._with_timing, self._state)
         if self._in_background(workers):
             one = Background(*common, depth=self._depth)
+            self._threads.add(one.thread)
         else:
             one = InThread(*common, ahead=self._device is not None)
         self._passes.add(one)
@@ -130,7 +132,7 @@ class PrefetchDataLoader:
         )
 
     def _load_state_dict(self, state):
-        self._end_passes("this pass was ended by load_state_dict()")
+        self._end_passes("this pass was ended by load_state_dict()", wait=True)
         self._state.finished()
         return self._loader.load_state_dict(state)
 
@@ -142,15 +144,18 @@ class PrefetchDataLoader:
             self.__dict__["_transport"] = transport
         return self._transport
 
-    def _end_passes(self, why):
+    def _end_passes(self, why, wait=False):
+        """`wait`: the loader's one iterator is about to be reset, so nobody may be inside it."""
         for one in list(self._passes):
             one.close(why)
-            if isinstance(one, Background) and self._one_pass_at_a_time():
-                one.join()  # the loader's iterator is about to be reset; nobody may be inside it
         self._passes.clear()
+        if self._one_pass_at_a_time() and wait:
+            for thread in list(self._threads):  # of passes that were dropped, too
+                thread.join()
 
     def _one_pass_at_a_time(self):
-        return bool(getattr(self._loader, "persistent_workers", False)) or self._state.exists
+        kept = getattr(self._loader, "persistent_workers", False) or self._state.exists
+        return bool(kept) or hasattr(type(self._loader), "__next__")
 
     def _in_background(self, workers):
         if self._background is not None:

@@ -92,6 +92,19 @@ def test_p8_with_persistent_workers_a_new_pass_ends_the_one_before(device):
         assert len(list(two)) == 4
 
 
+def test_p8_a_pass_that_was_dropped_has_left_the_one_iterator_before_a_new_one_enters_it(device):
+    def slow():
+        for i in range(100):
+            time.sleep(0.005)
+            yield torch.tensor([i])
+
+    loader = PrefetchDataLoader(slow(), device, background=True)
+    for _ in range(8):
+        for batch in loader:
+            break
+    loader.close()
+
+
 def test_p8_close_does_not_wait_for_a_batch_that_takes_long(device):
     class Slow:
         def __iter__(self):

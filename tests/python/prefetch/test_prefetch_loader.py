@@ -415,7 +415,7 @@ def test_the_interpreter_ends_with_a_pass_under_way(tmp_path, how):
         next(passed)
         %s
         """
-    ) % ([*sys.path[:2], os.path.dirname(__file__), os.path.dirname(os.path.dirname(fullbore.__file__))], how)
+    ) % ([os.path.dirname(fake.__file__), os.path.dirname(__file__), os.path.dirname(os.path.dirname(fullbore.__file__))], how)
     begin = time.monotonic()
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert (ended.returncode, ended.stderr) == (0, "")

@@ -1,5 +1,5 @@
 // What the replay makes of a run: the present settings against what was measured, and the step at other numbers of
-// workers and depths of prefetching. `bench/replay_truth.py` holds it against runs that have these settings.
+// workers and depths of prefetching.
 //
 //     what_if_bench [--alone] RUN [WORKERS:PREFETCH ...]
 //

@@ -28,7 +28,7 @@ class Replayed : public ::testing::Test {
     run_ = run;
     trainers_ = find_trainers(run_);
     situation_ = assess(run_, trainers_.at(0));
-    return situation_.replay;
+    return calibrate(situation_);
   }
   Calibration calibrated(const Simulation& simulation) { return calibrated(testing::simulate(simulation)); }
 

@@ -21,16 +21,13 @@ struct Saves {
 Saves find_saves(const Situation& situation) {
   Saves saves;
   std::int64_t longest = -1;
-  for (const auto& [interval, pid, tid] : situation.trainer->rank->intervals) {
-    if (pid != situation.trainer->pid || tid != situation.trainer->tid) continue;
-    if (interval.kind != wire::IntervalKind::kCheckpoint || interval.end_ns < situation.iterations.whole_begin_ns ||
-        interval.begin_ns > situation.iterations.whole_end_ns)
-      continue;
+  for (const auto* interval : intervals_of(situation, wire::IntervalKind::kCheckpoint)) {
     ++saves.count;
-    if (interval.bytes != wire::kUnknown) saves.bytes += static_cast<double>(interval.bytes), saves.bytes_known = true;
-    if (interval.end_ns - interval.begin_ns <= longest) continue;
-    longest = interval.end_ns - interval.begin_ns;
-    if (interval.line > 0) saves.where = Location{std::string(situation.run->name(interval.file)), interval.line, ""};
+    if (interval->bytes != wire::kUnknown)
+      saves.bytes += static_cast<double>(interval->bytes), saves.bytes_known = true;
+    if (interval->end_ns - interval->begin_ns <= longest) continue;
+    longest = interval->end_ns - interval->begin_ns;
+    if (const auto where = place_of(situation, *interval)) saves.where = where;
   }
   return saves;
 }

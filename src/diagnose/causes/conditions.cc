@@ -150,6 +150,22 @@ bool pin_thread_busy(const Situation& situation) {
   return situation.loader.pin_memory.value_or(false) && situation.resources.pin_busy.value_or(0) >= kPinBusy;
 }
 
+std::vector<const wire::IntervalRecord*> intervals_of(const Situation& situation, wire::IntervalKind kind) {
+  std::vector<const wire::IntervalRecord*> out;
+  const Iterations& iterations = situation.iterations;
+  for (const auto& [interval, pid, tid] : situation.trainer->rank->intervals) {
+    if (pid != situation.trainer->pid || tid != situation.trainer->tid || interval.kind != kind) continue;
+    if (interval.end_ns >= iterations.whole_begin_ns && interval.begin_ns <= iterations.whole_end_ns)
+      out.push_back(&interval);
+  }
+  return out;
+}
+
+std::optional<Location> place_of(const Situation& situation, const wire::IntervalRecord& interval) {
+  if (interval.line <= 0) return std::nullopt;
+  return Location{std::string(situation.run->name(interval.file)), interval.line, ""};
+}
+
 const Maker* slow_maker(const Situation& situation) {
   const auto& workers = situation.makers.workers;
   if (!has_workers(situation) || workers.size() < 2) return nullptr;

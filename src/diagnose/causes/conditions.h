@@ -1,6 +1,9 @@
 // Conditions that several causes share, so that one of them steps aside where another explains the same time better.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "diagnose/situation.h"
 
 namespace fullbore::diagnose {
@@ -29,6 +32,9 @@ bool waits_in_line(const Situation& situation);     // finished batches lie behi
 // Share of the steady step in which a finished batch was on its way, waiting for a core left out; 0 without workers.
 double handing_over(const Situation& situation);
 bool pin_thread_busy(const Situation& situation);  // the thread that copies batches to pinned memory, all of its time
+// Intervals of this kind on the training thread that fall, in part at least, into the whole run.
+std::vector<const wire::IntervalRecord*> intervals_of(const Situation& situation, wire::IntervalKind kind);
+std::optional<Location> place_of(const Situation& situation, const wire::IntervalRecord& interval);
 // The worker that is much slower than the others throughout, or nullptr.
 const Maker* slow_maker(const Situation& situation);
 bool oversubscribed(const Situation& situation);  // libraries' threads in workers want cores that are not there

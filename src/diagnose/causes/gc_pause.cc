@@ -20,14 +20,10 @@ struct Collections {
 
 Collections find_collections(const Situation& situation) {
   Collections found;
-  for (const auto& [interval, pid, tid] : situation.trainer->rank->intervals) {
-    if (pid != situation.trainer->pid || tid != situation.trainer->tid) continue;
-    if (interval.kind != wire::IntervalKind::kGarbageCollection ||
-        interval.end_ns < situation.iterations.whole_begin_ns || interval.begin_ns > situation.iterations.whole_end_ns)
-      continue;
+  for (const auto* interval : intervals_of(situation, wire::IntervalKind::kGarbageCollection)) {
     ++found.count;
-    found.full += situation.run->name(interval.name) == "generation 2" ? 1 : 0;
-    found.longest_ms = std::max(found.longest_ms, static_cast<double>(interval.end_ns - interval.begin_ns) / 1e6);
+    found.full += situation.run->name(interval->name) == "generation 2" ? 1 : 0;
+    found.longest_ms = std::max(found.longest_ms, static_cast<double>(interval->end_ns - interval->begin_ns) / 1e6);
   }
   for (const Callee& callee : situation.profile.loop.callees) {
     if (callee.name == "gc.collect" && !found.asked_for) found.asked_for = callee.where;

@@ -21,16 +21,12 @@ struct Logs {
 // Records of Python's logging that took 1 ms or more, wherever they fall.
 Logs find_logs(const Situation& situation) {
   Logs logs;
-  for (const auto& [interval, pid, tid] : situation.trainer->rank->intervals) {
-    if (pid != situation.trainer->pid || tid != situation.trainer->tid) continue;
-    if (interval.kind != wire::IntervalKind::kLogging || interval.end_ns < situation.iterations.whole_begin_ns ||
-        interval.begin_ns > situation.iterations.whole_end_ns)
-      continue;
+  for (const auto* interval : intervals_of(situation, wire::IntervalKind::kLogging)) {
     ++logs.count;
-    const double took_ms = static_cast<double>(interval.end_ns - interval.begin_ns) / 1e6;
+    const double took_ms = static_cast<double>(interval->end_ns - interval->begin_ns) / 1e6;
     if (took_ms <= logs.longest_ms) continue;
     logs.longest_ms = took_ms;
-    if (interval.line > 0) logs.where = Location{std::string(situation.run->name(interval.file)), interval.line, ""};
+    if (const auto where = place_of(situation, *interval)) logs.where = where;
   }
   return logs;
 }

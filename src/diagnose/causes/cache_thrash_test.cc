@@ -21,16 +21,10 @@ struct Memory {
 // 40 batches of 1.6 MB: one pass reads 64 MB.
 Diagnosis with(const Memory& memory, int epochs = 3) {
   testing::RunBuilder builder;
-  simulate_into(builder, {.workers = 2,
-                          .epochs = epochs,
-                          .batches = 40,
-                          .body_ms = 20,
-                          .sample_ms = 4,
-                          .cpu_share = 0.1,
-                          .stages = {{wire::Stage::kRead, 0.9}},
-                          .read_bytes_share = 1,
-                          .device_busy = 0.98,
-                          .device_queue = 3});
+  testing::Simulation simulation = testing::reading_from_a_device(2, 3);
+  simulation.epochs = epochs;
+  simulation.batches = 40;
+  simulate_into(builder, simulation);
   builder.gauge("memory.total_bytes", memory.total_mb * kMb);
   builder.gauge("memory.available_bytes", memory.available_mb * kMb);
   if (memory.limit_mb > 0) {

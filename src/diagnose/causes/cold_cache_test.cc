@@ -14,18 +14,18 @@ using testing::simulate_into;
 using testing::Simulation;
 
 // Waits of the passes after the first are cut to `later_ms`, their bytes to `later_share`; all that follows moves up.
+testing::Simulation quick_reads() {
+  testing::Simulation simulation = testing::reading_from_a_device(2, 3);
+  simulation.sample_ms = 2;
+  return simulation;
+}
+
 Diagnosis two_passes(double later_ms, double later_share) {
   RunBuilder builder;
-  simulate_into(builder, {.workers = 2,
-                          .epochs = 2,
-                          .batches = 80,
-                          .body_ms = 20,
-                          .sample_ms = 2,
-                          .cpu_share = 0.1,
-                          .stages = {{wire::Stage::kRead, 0.9}},
-                          .read_bytes_share = 1,
-                          .device_busy = 0.98,
-                          .device_queue = 3});
+  testing::Simulation simulation = quick_reads();
+  simulation.epochs = 2;
+  simulation.batches = 80;
+  simulate_into(builder, simulation);
   auto& rank = builder.rank();
   std::int64_t cut = 0;
   std::size_t step = 0;
@@ -68,14 +68,7 @@ TEST(ColdCache, IsNotNamedWhenTheWaitStays) {
 }
 
 TEST(ColdCache, IsNotNamedAfterOnePass) {
-  const Diagnosis diagnosis = diagnose(testing::simulate({.workers = 2,
-                                                          .body_ms = 20,
-                                                          .sample_ms = 2,
-                                                          .cpu_share = 0.1,
-                                                          .stages = {{wire::Stage::kRead, 0.9}},
-                                                          .read_bytes_share = 1,
-                                                          .device_busy = 0.98,
-                                                          .device_queue = 3}));
+  const Diagnosis diagnosis = diagnose(testing::simulate(quick_reads()));
   EXPECT_EQ(diagnosis.verdict.cause, "storage_bandwidth");
 }
 

@@ -12,14 +12,7 @@ using testing::simulate_into;
 using testing::Simulation;
 
 Simulation reads_from_a_full_disk() {
-  return {.workers = 2,
-          .body_ms = 20,
-          .sample_ms = 4,
-          .cpu_share = 0.1,
-          .stages = {{wire::Stage::kRead, 0.9}},
-          .read_bytes_share = 1,
-          .device_busy = 0.98,
-          .device_queue = 6};
+  return testing::reading_from_a_device(2, 6);
 }
 
 Diagnosis beside(const Simulation& simulation, double own_mb_per_s, double others_mb_per_s) {

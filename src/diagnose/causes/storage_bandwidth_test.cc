@@ -13,14 +13,7 @@ using testing::simulate;
 using testing::Simulation;
 
 Simulation at_the_limit() {
-  return {.workers = 4,
-          .body_ms = 20,
-          .sample_ms = 4,
-          .cpu_share = 0.1,
-          .stages = {{wire::Stage::kRead, 0.9}},
-          .read_bytes_share = 1,
-          .device_busy = 0.98,
-          .device_queue = 3.5};
+  return testing::reading_from_a_device(4, 3.5);
 }
 
 TEST(StorageBandwidth, IsNamedWhenTheDeviceGivesNoMore) {

@@ -23,14 +23,9 @@ Diagnosis with_disk(Simulation simulation, double limit_per_s, double request_ms
 }
 
 Simulation small_reads() {
-  return {.workers = 4,
-          .body_ms = 20,
-          .sample_ms = 4,
-          .cpu_share = 0.1,
-          .stages = {{wire::Stage::kRead, 0.9}},
-          .read_bytes_share = 1,
-          .device_busy = 0.3,
-          .device_queue = 0.4};
+  Simulation simulation = testing::reading_from_a_device(4, 0.4);
+  simulation.device_busy = 0.3;
+  return simulation;
 }
 
 TEST(StorageLatency, IsNamedAtTheLimitOfRequests) {

@@ -379,6 +379,17 @@ void simulate_into(RunBuilder& builder, const Simulation& simulation) {
   builder.counter("disk.queue_s", simulation.device_queue, end, "vda");
 }
 
+Simulation reading_from_a_device(int workers, double device_queue) {
+  return {.workers = workers,
+          .body_ms = 20,
+          .sample_ms = 4,
+          .cpu_share = 0.1,
+          .stages = {{wire::Stage::kRead, 0.9}},
+          .read_bytes_share = 1,
+          .device_busy = 0.98,
+          .device_queue = device_queue};
+}
+
 record::Run simulate(const Simulation& simulation) {
   RunBuilder builder;
   simulate_into(builder, simulation);

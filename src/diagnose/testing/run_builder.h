@@ -78,6 +78,9 @@ struct Simulation {
   int rank = 0;
 };
 
+// Samples that are read from a device, which is busy all of the time with so many requests.
+Simulation reading_from_a_device(int workers, double device_queue);
+
 record::Run simulate(const Simulation& simulation);
 // Adds another rank's loop to a run.
 void simulate_into(RunBuilder& builder, const Simulation& simulation);

@@ -1,9 +1,7 @@
 #include "hook_abi/record_abi.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <link.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +11,7 @@
 #include <thread>
 
 #include "wire/ring.h"
+#include "wire/testing/needed_libraries.h"
 
 namespace fullbore::hook_abi {
 namespace {
@@ -198,26 +197,9 @@ TEST_F(RecordAbiTest, KnowsTheSizeOfEveryKindThatAHookWrites) {
   EXPECT_EQ(fullbore_record_size(99), 0u);
 }
 
-// The library is loaded into any Python 3.8+; a need beyond libc would tie it to the machine it was built on.
-std::vector<std::string> needed_libraries(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string image((std::istreambuf_iterator<char>(file)), {});
-  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(image.data());
-  const auto* section = reinterpret_cast<const ElfW(Shdr)*>(image.data() + header->e_shoff);
-  std::vector<std::string> names;
-  for (int i = 0; i < header->e_shnum; ++i) {
-    if (section[i].sh_type != SHT_DYNAMIC) continue;
-    const char* strings = image.data() + section[section[i].sh_link].sh_offset;
-    const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(image.data() + section[i].sh_offset);
-    for (; entry->d_tag != DT_NULL; ++entry) {
-      if (entry->d_tag == DT_NEEDED) names.emplace_back(strings + entry->d_un.d_val);
-    }
-  }
-  return names;
-}
-
+// The library is loaded into any Python 3.8+.
 TEST(RecordLibraryTest, NeedsLibcAlone) {
-  EXPECT_THAT(needed_libraries(FULLBORE_RECORD_LIB), ElementsAre("libc.so.6"));
+  EXPECT_THAT(wire::testing::needed_libraries(FULLBORE_RECORD_LIB), ElementsAre("libc.so.6"));
 }
 
 }  // namespace

@@ -3,9 +3,7 @@
 #include "inject/inject.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <gmock/gmock.h>
-#include <link.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +21,7 @@
 
 #include "inject/testing/fake_cupti.h"
 #include "wire/ring.h"
+#include "wire/testing/needed_libraries.h"
 
 namespace fullbore::inject {
 namespace {
@@ -474,22 +473,9 @@ TEST_F(InjectTest, ItsThreadTakesNoSignalOfTheProgram) {
   EXPECT_EQ(status, 0);
 }
 
-// It is loaded into any process that uses CUDA; a need beyond libc would tie it to the machine it was built on.
+// It is loaded into any process that uses CUDA.
 TEST(InjectLibraryTest, NeedsLibcAlone) {
-  std::ifstream file(FULLBORE_INJECT_LIB, std::ios::binary);
-  const std::string image((std::istreambuf_iterator<char>(file)), {});
-  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(image.data());
-  const auto* section = reinterpret_cast<const ElfW(Shdr)*>(image.data() + header->e_shoff);
-  std::vector<std::string> names;
-  for (int i = 0; i < header->e_shnum; ++i) {
-    if (section[i].sh_type != SHT_DYNAMIC) continue;
-    const char* strings = image.data() + section[section[i].sh_link].sh_offset;
-    const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(image.data() + section[i].sh_offset);
-    for (; entry->d_tag != DT_NULL; ++entry) {
-      if (entry->d_tag == DT_NEEDED) names.emplace_back(strings + entry->d_un.d_val);
-    }
-  }
-  EXPECT_THAT(names, ElementsAre("libc.so.6"));
+  EXPECT_THAT(wire::testing::needed_libraries(FULLBORE_INJECT_LIB), ElementsAre("libc.so.6"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "hook_abi/probes/batch_size.h"
+#include "hook_abi/probes/torch_iterator.h"
 
 namespace fullbore::hook_abi {
 namespace {
@@ -61,55 +62,6 @@ Used used_so_far(const NextState& state) {
   return {usage.cpu_ns, usage.runq_ns};
 }
 
-// A whole number, or kUnknown for any other object. Never leaves a Python error.
-std::int64_t number(PyObject* object) {
-  if (object == nullptr || !PyLong_Check(object)) return kUnknown;
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
-  return overflow != 0 ? kUnknown : value;
-}
-std::int32_t number32(PyObject* object) {
-  const std::int64_t value = number(object);
-  return value > INT32_MIN && value <= INT32_MAX ? static_cast<std::int32_t>(value) : kUnknown32;
-}
-
-// Tasks of `_task_info`, {batch: (worker,) or (worker, data)}, whose data has come.
-std::int32_t tasks_here(PyObject* tasks) {
-  std::int32_t here = 0;
-  Py_ssize_t at = 0;
-  PyObject *key, *task;
-  while (PyDict_Next(tasks, &at, &key, &task) != 0) here += PyTuple_Check(task) && PyTuple_Size(task) > 1;
-  return here;
-}
-
-// Which worker makes the batch that is asked for, is it here, and how many are. False with a Python error set.
-bool count_ready(NextState& state) {
-  PyObject* tasks = PyObject_GetAttrString(state.iterator, "_task_info");
-  PyObject* wanted = PyObject_GetAttrString(state.iterator, "_rcvd_idx");
-  PyObject* queue = PyObject_GetAttrString(state.iterator, "_data_queue");
-  const bool known = tasks != nullptr && wanted != nullptr && queue != nullptr && PyDict_Check(tasks);
-  if (known) {
-    PyObject* task = PyDict_GetItemWithError(tasks, wanted);
-    const Py_ssize_t size = task != nullptr && PyTuple_Check(task) ? PyTuple_Size(task) : 0;
-    state.missing = size == 1;
-    if (size > 0) state.record.worker = number32(PyTuple_GetItem(task, 0));
-    PyObject* queued = PyErr_Occurred() != nullptr ? nullptr : PyObject_CallMethod(queue, "qsize", nullptr);
-    const std::int32_t waiting_there = number32(queued);
-    if (waiting_there != kUnknown32) state.record.ready = tasks_here(tasks) + waiting_there;
-    Py_XDECREF(queued);
-  }
-  Py_XDECREF(tasks);
-  Py_XDECREF(wanted);
-  Py_XDECREF(queue);
-  PyObject* error = PyErr_Occurred();
-  if (error == nullptr) return true;
-  // some systems cannot tell the length of a queue
-  const bool no_length = PyErr_GivenExceptionMatches(error, PyExc_NotImplementedError) != 0 ||
-                         PyErr_GivenExceptionMatches(error, PyExc_OSError) != 0;
-  if (no_length) PyErr_Clear();
-  return no_length;
-}
-
 void clear(NextState& state) {
   wire::NextRecord& record = state.record;
   record.end_ns = record.queue_wait_ns = record.sampler_ns = record.pin_ns = 0;
@@ -143,6 +95,16 @@ bool tell(NextState& state, std::int64_t now) {
   }
   if (told != kUnknown && told % 2 != 0) state.record.flags |= wire::kTraced;
   return true;
+}
+
+// Notes what lies ready. False with a Python error set.
+bool count_ready(NextState& state) {
+  Ready ready;
+  const bool fine = read_ready(state.iterator, &ready);
+  state.missing = ready.missing;
+  state.record.worker = ready.worker;
+  state.record.ready = ready.batches;
+  return fine;
 }
 
 // The wait begins. False with a Python error set.
@@ -190,30 +152,6 @@ PyObject* enter(PyObject* self, PyObject*) {
   return new_reference(self);
 }
 
-// Number of the batch that was returned; torch has already gone on to the next one.
-std::int64_t batch_returned(const NextState& state) {
-  if (state.has_queue == 0) return state.count;
-  PyObject* in_order = PyObject_GetAttrString(state.iterator, "_in_order");  // none before torch 2.6: always in order
-  PyErr_Clear();
-  const bool ordered = in_order == nullptr || PyObject_IsTrue(in_order) == 1;
-  Py_XDECREF(in_order);
-  PyObject* received = ordered ? PyObject_GetAttrString(state.iterator, "_rcvd_idx") : nullptr;
-  PyErr_Clear();
-  const std::int64_t next = number(received);
-  Py_XDECREF(received);
-  return next == kUnknown ? kUnknown : next - 1;
-}
-
-std::int32_t ready_later(const NextState& state) {
-  if (state.has_queue == 0) return kUnknown32;
-  if (state.missing == 0) return 0;
-  PyObject* tasks = PyObject_GetAttrString(state.iterator, "_task_info");
-  PyErr_Clear();
-  const std::int32_t here = tasks != nullptr && PyDict_Check(tasks) ? tasks_here(tasks) : kUnknown32;
-  Py_XDECREF(tasks);
-  return here;
-}
-
 // Completes the record and writes it. False with a Python error set.
 bool write_record(NextState& state, bool stopped, bool error) {
   struct {
@@ -226,12 +164,12 @@ bool write_record(NextState& state, bool stopped, bool error) {
   const Used used = state.made_cpu != kUnknown ? Used{state.made_cpu, state.made_runq} : used_so_far(state);
   record.cpu_ns = used.cpu - state.cpu;
   record.runq_ns = difference(used.runq, state.runq);
-  if (record.batch == kUnknown) record.batch = batch_returned(state);
+  if (record.batch == kUnknown) record.batch = state.has_queue != 0 ? last_in_order(state.iterator) : state.count;
   if (stopped) {
     record.batch = kUnknown;
     record.worker = kUnknown32;
   }
-  record.ready_later = ready_later(state);
+  if (state.has_queue != 0) record.ready_later = state.missing != 0 ? batches_here(state.iterator) : 0;
   if (stopped) record.flags |= wire::kStop;
   if (error && !stopped) record.flags |= wire::kError;
   if (state.count == 0) record.flags |= wire::kFirst;

@@ -63,6 +63,12 @@ def user_frame(frame):
     return None, passed
 
 
+def user_place(frame):
+    """(absolute file, line) of the nearest user code from `frame` outwards; ("", None) if there is none."""
+    user, _ = user_frame(frame)
+    return ("", None) if user is None else (absolute(user.f_code.co_filename), user.f_lineno)
+
+
 def absolute(filename):
     return filename if filename.startswith("<") else os.path.abspath(filename)
 

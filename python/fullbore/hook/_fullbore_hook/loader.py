@@ -70,9 +70,7 @@ class _Iterating:
     def __enter__(self):
         self.outer, here.iterating = here.iterating, self
         try:
-            user, _ = frames.user_frame(sys._getframe(1).f_back)
-            self.file = frames.absolute(user.f_code.co_filename) if user else ""
-            self.line = user.f_lineno if user else None
+            self.file, self.line = frames.user_place(sys._getframe(1).f_back)
             if abi.active():
                 announce_trainer()
             fix.iterator_begin(self.loader)

@@ -136,9 +136,7 @@ class _Interval:
     def __enter__(self):
         self.file, self.line = "", None
         try:
-            user, _ = frames.user_frame(sys._getframe(2))
-            if user is not None:
-                self.file, self.line = frames.absolute(user.f_code.co_filename), user.f_lineno
+            self.file, self.line = frames.user_place(sys._getframe(2))
         except Exception as error:
             fail(error)
         self.begin = _clock()
@@ -165,9 +163,7 @@ class _Logged:
         if end - self.begin < _LOGGING_WORTH_NS:
             return False
         try:
-            user, _ = frames.user_frame(sys._getframe(1))
-            file, line = (frames.absolute(user.f_code.co_filename), user.f_lineno) if user is not None else ("", None)
-            emit.interval(records.LOGGING, self.begin, end, "logging", file, line)
+            emit.interval(records.LOGGING, self.begin, end, "logging", *frames.user_place(sys._getframe(1)))
         except Exception as failure:
             fail(failure)
         return False

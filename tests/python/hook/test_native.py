@@ -5,6 +5,8 @@ import ctypes
 import importlib.machinery
 import os
 import struct
+import subprocess
+import sys
 import threading
 import types
 import weakref
@@ -250,3 +252,15 @@ def test_the_size_of_a_batch_is_that_of_its_plain_tensors(world):
         (torch.nn.Parameter(images), (None, None)),
     ):
         assert world.probes.batch_size(batch) == expected, batch
+
+
+def test_a_python_built_without_a_gil_is_refused_even_with_one(package):
+    # Loading the module there would end the program: its objects are laid out in another way.
+    script = (
+        "import sys; sys.abiflags = 't'; sys._is_gil_enabled = lambda: True; sys.path.insert(0, sys.argv[1]); "
+        "import _fullbore_hook.native"
+    )
+    env = dict(os.environ, FULLBORE_RECORD_LIB=os.path.join(package, "lib", "libfullbore_record.so"))
+    command = [sys.executable, "-c", script, os.path.join(package, "hook")]
+    ended = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1 and "ImportError: this Python was built to run without a GIL" in ended.stderr

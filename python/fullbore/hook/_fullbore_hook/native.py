@@ -13,8 +13,9 @@ from . import environment
 def _load():
     if sys.implementation.name != "cpython":
         raise ImportError("this Python is " + sys.implementation.name + "; the probes need CPython")
-    if not getattr(sys, "_is_gil_enabled", bool)() and hasattr(sys, "_is_gil_enabled"):
-        raise ImportError("this Python runs without a GIL; the probes need one")
+    if "t" in sys.abiflags:
+        # also with PYTHON_GIL=1: its objects are laid out in another way
+        raise ImportError("this Python was built to run without a GIL; the probes need one that was not")
     path = os.path.join(os.path.dirname(environment.LIBRARY), "_fullbore_probes.abi3.so")
     name = __package__ + "._fullbore_probes"
     loader = ExtensionFileLoader(name, path)

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "inject/testing/fake_cupti.h"
+#include "wire/gpu_records.h"
 #include "wire/ring.h"
 #include "wire/testing/needed_libraries.h"
 

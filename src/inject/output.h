@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "wire/records.h"
+#include "wire/gpu_records.h"
 #include "wire/ring.h"
 #include "wire/ring_maker.h"
 

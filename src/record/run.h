@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "wire/records.h"
+#include "wire/gpu_records.h"
 
 namespace fullbore::record {
 

@@ -102,7 +102,7 @@ def build_optimized_dataloader(
 
 def _choose(arguments, pinned, target, prefetched, budget, cache):
     _hook()
-    from _fullbore_hook import against, choose, plan, probe, view
+    from _fullbore_hook.fix import against, choose, plan, probe, view
 
     seen = view.from_arguments(arguments)
     method, context, movable = against.start_method(seen)

@@ -13,7 +13,7 @@ import torch
 from torch.utils.data import Dataset, dataloader
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../python/fullbore/hook"))
-from _fullbore_hook import fix  # noqa: E402
+from _fullbore_hook.fix import apply as fix  # noqa: E402
 
 ROOM = {"usable_cores": 2, "quota_cores": None, "shm_free": 1 << 30, "memory_available": 8 << 30}
 

@@ -7,7 +7,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 sys.path.insert(0, os.path.join(ROOT, "python", "fullbore", "hook"))
 
 import _fullbore_hook  # noqa: E402
-from _fullbore_hook import profile  # noqa: E402
+from _fullbore_hook.lines import profile  # noqa: E402
 
 # Stands in a library's file: what a user's line calls, without lines of its own.
 _LIBRARY = """

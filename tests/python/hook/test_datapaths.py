@@ -4,7 +4,7 @@ import pathlib
 
 import profile_support  # noqa: F401  puts the hook on the path
 import pytest
-from _fullbore_hook import datapaths
+from _fullbore_hook.loading import datapaths
 
 
 class Dataset:

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../python/fullbore/hook"))
-from _fullbore_hook.choose import Limits, Probe, Settings, choose, worker_cap  # noqa: E402
+from _fullbore_hook.fix.choose import Limits, Probe, Settings, choose, worker_cap  # noqa: E402
 
 AS_USUAL = Settings(num_workers=0, prefetch_factor=None, persistent_workers=False, pin_memory=False)
 PHOTOS = Probe(batch_seconds=0.3, batch_bytes=38_000_000, batches=40)  # 64 JPEGs decoded to float, seen on two cores

@@ -86,7 +86,7 @@ def test_looking_for_a_gpu_initialises_none(tmp_path):
     script = """
 import json, os, sys, torch
 sys.path.insert(0, sys.argv[1])
-from _fullbore_hook import plan
+from _fullbore_hook.fix import plan
 found = plan.limits_here({}, constructing=True).cuda
 child = os.fork()
 if child == 0:

@@ -14,7 +14,7 @@ import zipfile
 import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../python/fullbore/hook"))
-from _fullbore_hook import handles, snapshot  # noqa: E402
+from _fullbore_hook.fix import handles, snapshot  # noqa: E402
 
 np = pytest.importorskip("numpy")
 GLOBAL_RNG = random.Random(3)

@@ -204,7 +204,7 @@ def test_workers_of_a_dataset_that_keeps_what_it_made_are_not_made_persistent(tm
 
 
 def test_a_loader_made_anew_is_measured_once(tmp_path, monkeypatch):
-    from _fullbore_hook import probe
+    from _fullbore_hook.fix import probe
 
     measured = []
     measure = probe.measure

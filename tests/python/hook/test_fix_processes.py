@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from fix_harness import fixing, line_of, of, why  # noqa: E402
-from _fullbore_hook import against, view  # noqa: E402
+from _fullbore_hook.fix import against, view  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HEAD = """
@@ -102,7 +102,7 @@ def test_the_probe_prints_nothing_and_draws_nothing(tmp_path):
                 return super().__getitem__(index)
         torch.manual_seed(1)
         state = torch.get_rng_state()
-        from _fullbore_hook import plan, probe, view
+        from _fullbore_hook.fix import plan, probe, view
         loader = DataLoader(Loud(), batch_size=8)
         assert probe.measure(plan._work(view.from_loader(loader), "fork")).batch_seconds > 0.01
         assert torch.get_rng_state().equal(state)

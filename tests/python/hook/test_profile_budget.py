@@ -3,7 +3,7 @@
 import unittest
 
 import profile_support  # noqa: F401  (puts the hook on the path)
-from _fullbore_hook.budget import Budget
+from _fullbore_hook.lines.budget import Budget
 
 MS = 1_000_000
 

@@ -3,7 +3,7 @@
 import unittest
 
 import profile_support  # noqa: F401  (puts the hook on the path)
-from _fullbore_hook import stages as s
+from _fullbore_hook.lines import stages as s
 
 DATASET_CALLS = [
     # module, qualified name, stage, readable name

@@ -85,8 +85,8 @@ assert os.waitpid(pid, 0)[1] == 0""",
 
 
 def test_an_error_of_the_hook_ends_it_and_not_the_program(torch_run):
-    for place in ("iterators'].IteratorState.wait_begins", "records'].batch", "records'].step"):
-        change = (HOOK % (["iterators", "records"],)) + "; hook['%s = int.__truediv__" % place
+    for place in ("loading.iterators'].IteratorState.wait_begins", "records'].batch", "records'].step"):
+        change = (HOOK % (["loading.iterators", "records"],)) + "; hook['%s = int.__truediv__" % place
         watched = torch_run(LOOP % (change, ""), way="watched")
         assert (watched.code, watched.out, watched.err) == (0, "done\n", "")
         (why,) = missing(watched)
@@ -96,18 +96,18 @@ def test_an_error_of_the_hook_ends_it_and_not_the_program(torch_run):
 def test_an_error_of_a_signal_handler_is_the_programs_own(torch_run):
     # The signal arrives while a probe runs; what the handler raises must reach the training loop.
     change = (
-        (HOOK % (["maker"],))
+        (HOOK % (["loading.maker"],))
         + """
 import signal
 class Alarm(Exception): pass
 def handler(number, frame): raise Alarm("from the handler")
 signal.signal(signal.SIGALRM, handler)
-clock, calls = hook["maker"]._clock, []
+clock, calls = hook["loading.maker"]._clock, []
 def ringing():
     calls.append(1)
     if len(calls) == 20: os.kill(os.getpid(), signal.SIGALRM)
     return clock()
-hook["maker"]._clock = ringing"""
+hook["loading.maker"]._clock = ringing"""
     )
     watched = torch_run(LOOP % (change, ""), way="watched")
     assert watched.code == 1 and watched.err.strip().endswith("Alarm: from the handler"), watched.err

@@ -75,7 +75,7 @@ def test_ranks_quota_and_shared_memory_are_kept_to(cores):
 def test_the_limits_of_this_machine_are_read(monkeypatch):
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "3")
     optimized._hook()
-    from _fullbore_hook import choose
+    from _fullbore_hook.fix import choose
 
     limits = optimized._limits(choose, False)
     assert 1 <= limits.cores <= os.cpu_count() and limits.ranks == 3
@@ -170,7 +170,7 @@ def test_what_was_measured_is_kept_in_the_cache_and_chosen_from_anew(tmp_path, c
     first = build_optimized_dataloader(Costly(4000), batch_size=32, cache=path)
     assert len(json.load(open(path))) == 1
     optimized._hook()
-    from _fullbore_hook import probe
+    from _fullbore_hook.fix import probe
 
     monkeypatch.setattr(probe, "measure", lambda *_, **__: pytest.fail("measured again"))
     assert build_optimized_dataloader(Costly(4000), batch_size=32, cache=path).num_workers == first.num_workers

@@ -1,7 +1,8 @@
 """The part of Fullbore that runs inside a watched Python process. Starting it costs an import finder; the rest is
 loaded when torch is. It never raises, prints, or changes what the program can see; an error of its own ends it.
 
-Imports: finder -> (loader, worker, training) -> (iterators, maker) -> process -> abi, records, frames, rewrite.
+Rooms: loading (torch's loader and its workers), lines (time by source line), fix (--fix); training.py is the loop's side.
+Imports: finder -> (loading, training) -> process -> (lines, fix) -> abi, records, frames, rewrite.
 """
 
 import os
@@ -60,25 +61,25 @@ def _forget():
 
 
 def part(name):
-    """The module `name` of this package, or None with the signal reported as missing."""
+    """The module `name` of this package ("lines.profile"), or None with the signal reported as missing."""
     try:
         module = __import__(__name__ + "." + name, fromlist=["_"])
     except Exception as error:
         from . import abi
 
-        abi.missing(name, "%s: %s" % (type(error).__name__, error))
+        abi.missing(name.rpartition(".")[2], "%s: %s" % (type(error).__name__, error))
         return None
     return module
 
 
 def is_ours(error):
     """False if the exception came from other code: a signal handler that ran while we did. It must go on its way."""
-    traceback, own = error.__traceback__, os.path.dirname(__file__)
+    traceback, own = error.__traceback__, os.path.dirname(__file__) + os.sep
     if traceback is None:
         return True  # raised by a probe in C
     while traceback.tb_next is not None:
         traceback = traceback.tb_next
-    return os.path.dirname(traceback.tb_frame.f_code.co_filename) == own
+    return traceback.tb_frame.f_code.co_filename.startswith(own)
 
 
 def fail(error):
@@ -89,7 +90,7 @@ def fail(error):
 
     line = error.__traceback__.tb_lineno if error.__traceback__ else 0
     abi.missing("hook", "%s: %s (%s)" % (type(error).__name__, error, line))
-    fix = sys.modules.get(__name__ + ".fix")
+    fix = sys.modules.get(__name__ + ".fix.apply")
     if fix is not None:
         fix.stop()
     stop()
@@ -100,10 +101,10 @@ def stop():
     abi = sys.modules.get(__name__ + ".abi")
     if abi is not None:
         abi.close()
-    profile = sys.modules.get(__name__ + ".profile")
+    profile = sys.modules.get(__name__ + ".lines.profile")
     if profile is not None:
         profile.stop()
     finder = sys.modules.get(__name__ + ".finder")
     if finder is not None:
-        fix = sys.modules.get(__name__ + ".fix")
-        finder.uninstall(keep=("loader",) if fix is not None and fix.active() else ())
+        fix = sys.modules.get(__name__ + ".fix.apply")
+        finder.uninstall(keep=("loading.loader",) if fix is not None and fix.active() else ())

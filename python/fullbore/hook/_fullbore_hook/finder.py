@@ -8,12 +8,12 @@ from importlib.machinery import ModuleSpec
 
 # Module to wait for: (module of this package, function called with it).
 TRIGGERS = {
-    "torch.utils.data.dataloader": ("loader", "install"),
-    "torch.utils.data.dataset": ("worker", "install_dataset"),
-    "torch.utils.data._utils.fetch": ("worker", "install_fetch"),
-    "torch.utils.data._utils.worker": ("worker", "install_worker"),
-    "torchdata.stateful_dataloader.worker": ("worker", "install_worker"),
-    "torchdata.stateful_dataloader.stateful_dataloader": ("loader", "install_stateful"),
+    "torch.utils.data.dataloader": ("loading.loader", "install"),
+    "torch.utils.data.dataset": ("loading.worker", "install_dataset"),
+    "torch.utils.data._utils.fetch": ("loading.worker", "install_fetch"),
+    "torch.utils.data._utils.worker": ("loading.worker", "install_worker"),
+    "torchdata.stateful_dataloader.worker": ("loading.worker", "install_worker"),
+    "torchdata.stateful_dataloader.stateful_dataloader": ("loading.loader", "install_stateful"),
     "torch.optim.optimizer": ("training", "install_optimizer"),
     "torch.serialization": ("training", "install_save"),
     "torch.distributed.checkpoint.state_dict_saver": ("training", "install_save"),
@@ -69,7 +69,7 @@ def uninstall(keep=()):
         sys.meta_path.remove(_Finder)
     except ValueError:
         pass
-    for name in ("loader", "worker", "training", "process"):
+    for name in ("loading.loader", "loading.worker", "training", "process"):
         module = sys.modules.get(__package__ + "." + name)
         if module is not None and name not in keep:
             module.uninstall()

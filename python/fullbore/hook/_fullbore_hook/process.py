@@ -16,8 +16,8 @@ class _Absent:
         return lambda *arguments, **named: 0
 
 
-profile = part("profile") or _Absent()
-fix = (part("fix") if environment.FIX else None) or _Absent()
+profile = part("lines.profile") or _Absent()
+fix = (part("fix.apply") if environment.FIX else None) or _Absent()
 fix.start(emit.fix)
 
 

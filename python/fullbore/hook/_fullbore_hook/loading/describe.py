@@ -4,7 +4,7 @@
 
 import sys
 
-from . import abi, emit, frames, records
+from .. import abi, emit, frames, records
 
 _WRAPPED_DEEP = 5
 _DEFAULT_START = {"fork": records.FORK, "spawn": records.SPAWN, "forkserver": records.FORKSERVER}

@@ -5,7 +5,7 @@ import functools
 import types
 
 from . import codes, stages
-from .frames import is_user_frame
+from ..frames import is_user_frame
 
 _DATASET_METHODS = ("__getitem__", "__getitems__", "__iter__", "__next__")
 _DEEPEST = 3

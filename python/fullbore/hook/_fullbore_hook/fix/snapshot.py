@@ -7,7 +7,7 @@ have copies; and one that the script changes between epochs must be sent to pers
 import sys
 import zlib
 
-from .objects import attributes, isinstance_exactly, walk
+from ..objects import attributes, isinstance_exactly, walk
 
 _SCALARS = (bool, int, float, complex, str, bytes, type(None))
 _SIZED = (list, tuple, dict, set, frozenset, bytearray)

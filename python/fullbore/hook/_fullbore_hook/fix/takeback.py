@@ -6,7 +6,7 @@ import sys
 import threading
 
 from .handles import is_random_generator
-from .objects import walk
+from ..objects import walk
 
 # Politely first: healthy workers leave at once. A worker that hangs is killed, so that taking back stays bounded.
 _POLITE_SECONDS = 2.0

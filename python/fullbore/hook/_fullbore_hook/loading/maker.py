@@ -4,8 +4,8 @@ workers, and in the training process where there are none.
 
 import time
 
-from . import abi, fail, records
-from .process import profile
+from .. import abi, fail, records
+from ..process import profile
 
 _SAMPLES_WRITTEN = 128  # of one batch; of a larger one every n-th, so that a ring never overflows from one batch
 _WORTH_BYTES_NS = 1000000  # a batch made faster than this read nothing that matters; asking the kernel costs 6 us

@@ -6,7 +6,8 @@ Nothing else in the process is slowed. Unwinding has no local event: the next ev
 import sys
 from threading import get_ident
 
-from . import codes, is_ours, stages
+from .. import is_ours
+from . import codes, stages
 from .discovery import Discovery
 from .ledger import CELL, KEY, KIND, LINE, MODEL, PLAIN, USER
 

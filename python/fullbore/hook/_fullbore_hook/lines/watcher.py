@@ -2,9 +2,10 @@
 
 from threading import get_ident
 
-from . import calibrate, codes, frames, roots, stages
+from .. import frames
+from . import calibrate, codes, roots, stages
 from .budget import Budget
-from .datapaths import DataPaths
+from ..loading.datapaths import DataPaths
 from .ledger import Ledger
 
 FLUSH_NS = 500_000_000

@@ -6,7 +6,8 @@ disarmed by end(). It never takes the place of a tracer that is there, and leave
 
 import sys
 
-from . import codes, is_ours, stages
+from .. import is_ours
+from . import codes, stages
 from .ledger import KEY, LINE, MODEL, PLAIN, STAGE, USER
 
 MOST_BLOCKING = 4

@@ -3,11 +3,12 @@
 import sys
 import time
 
-from . import abi, datapaths, emit, environment, fail, frames, records, rewrite
-from .guard import contexts, observes, passes
+from .. import abi, emit, environment, fail, frames, records, rewrite
+from . import datapaths
+from ..guard import contexts, observes, passes
 from .iterators import LoaderInfo, loaders, serves, state_of, weak_entry
-from .native import probes
-from .process import announce_trainer, fix, here, unless_a_worker_died
+from ..native import probes
+from ..process import announce_trainer, fix, here, unless_a_worker_died
 
 _SETTINGS = ("num_workers", "pin_memory", "prefetch_factor", "persistent_workers")
 _clock = time.monotonic_ns

@@ -4,7 +4,7 @@ import sys
 import types
 
 from . import stages
-from .frames import is_user_file, is_user_frame
+from ..frames import is_user_file, is_user_frame
 from .ledger import MODEL, PLAIN, USER
 
 FALLBACK = 3  # carries lines when nothing of the user's is on the stack: the nearest frame outside torch

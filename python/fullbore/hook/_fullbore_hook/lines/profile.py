@@ -7,7 +7,8 @@ timing of this process, is reported by why_not(), and the job goes on.
 import sys
 import time
 
-from . import at_fork, is_ours, stages
+from .. import at_fork, is_ours
+from . import stages
 from .watcher import Watcher
 
 _watcher = None

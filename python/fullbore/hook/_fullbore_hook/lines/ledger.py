@@ -5,7 +5,8 @@ on that line, to the innermost callee that has a stage. The tracer's own time is
 callback runs, and `dispatch_ns` per event (the interpreter's cost of calling us) is taken off what lies between two.
 """
 
-from . import frames, stages
+from .. import frames
+from . import stages
 
 KEY, LINE, CELL, KIND = range(4)
 NS, COUNT, STAGE, NAME = range(4)

@@ -9,7 +9,7 @@ import io
 import sys
 import types
 
-from .objects import attributes, isinstance_exactly, walk
+from ..objects import attributes, isinstance_exactly, walk
 
 # (module prefix, type name or None for any) of handles that cannot be recognised by a base class of the standard
 # library. Told by name, so that nothing is imported that the job did not import.

@@ -5,10 +5,11 @@ identity and dropped by weak references: nothing is ever set on an object of the
 import time
 import weakref
 
-from . import abi, at_fork, describe, fail, forks, records
-from .guard import NOTHING
-from .native import probes
-from .process import profile, unless_a_worker_died
+from .. import abi, at_fork, fail, forks, records
+from . import describe
+from ..guard import NOTHING
+from ..native import probes
+from ..process import profile, unless_a_worker_died
 
 _clock = time.monotonic_ns
 

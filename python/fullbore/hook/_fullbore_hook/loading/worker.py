@@ -3,12 +3,12 @@
 import sys
 import time
 
-from . import abi, emit, fail, records, rewrite
-from .guard import contexts, observes, passes
+from .. import abi, emit, fail, records, rewrite
+from ..guard import contexts, observes, passes
 from .iterators import served_loader
 from .maker import Maker
-from .native import probes
-from .process import announce, here, profile
+from ..native import probes
+from ..process import announce, here, profile
 
 _clock = time.monotonic_ns
 _done = []

@@ -1,0 +1,1 @@
+"""The time of the user's own code, line by line."""

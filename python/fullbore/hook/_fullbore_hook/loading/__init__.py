@@ -1,0 +1,1 @@
+"""What is seen of torch's loading: in the training process and in its workers."""

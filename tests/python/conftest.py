@@ -1,5 +1,6 @@
 """What all Python tests need: the built package, and the interpreters that are installed."""
 
+import contextlib
 import glob
 import os
 import signal
@@ -9,6 +10,7 @@ import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import launching  # noqa: E402
 import pythons  # noqa: E402
 
 # A shell without job control starts its background jobs deaf to Ctrl-C, and every program of a test would inherit that.
@@ -39,3 +41,17 @@ def bare_python(request):
 def fullbore():
     """Path of the program."""
     return os.environ.get("FULLBORE_BIN") or os.path.join(ROOT, "build", "dev", "fullbore", "bin", "fullbore")
+
+
+@pytest.fixture
+def watched(fullbore, tmp_path):
+    started = []
+
+    def start(script=launching.COUNTING, *options, **popen):
+        started.append(launching.Watched(fullbore, tmp_path, script, options or ("--quiet",), **popen))
+        return started[-1]
+
+    yield start
+    for one in started:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(one.pid, signal.SIGKILL)

@@ -7,8 +7,37 @@ import pty
 import re
 import select
 import subprocess
+import sys
+import textwrap
 import time
 
+# Counts signals into a file until told to end; the file "ready" says that the handlers are there.
+COUNTING = textwrap.dedent(
+    """
+    import os, signal, sys, time
+    counts = {}
+    def count(number, frame):
+        counts[number] = counts.get(number, 0) + 1
+        with open("counts.new", "w") as file:
+            file.write(repr(counts))
+        os.rename("counts.new", "counts")
+    for name in ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "ALRM", "WINCH", "CONT"):
+        signal.signal(getattr(signal, "SIG" + name), count)
+    open("ready", "w").close()
+    while not os.path.exists("end"):
+        time.sleep(0.01)
+    sys.exit(9)
+    """
+)
+WAITING = textwrap.dedent(
+    """
+    import os, time
+    open("ready", "w").close()
+    while not os.path.exists("end"):
+        time.sleep(0.01)
+    open("done", "w").close()
+    """
+)
 STREAMS = ("pipe", "file", "pty", "devnull", "closed")
 STDIN = b"first line\nsecond line\n"
 
@@ -112,3 +141,47 @@ def state_of(pid):
 
 def ring_folders():
     return {name for name in os.listdir("/dev/shm") if name.startswith("fullbore-rings-")}
+
+
+class Watched:
+    """A command under fullbore in a process group of its own."""
+
+    def __init__(self, fullbore, folder, script, options=("--quiet",), **popen):
+        self.folder, self.run = folder, folder / "run"
+        command = [fullbore, "run", "--out", str(self.run), *options, "--", sys.executable, "-c", script]
+        popen.setdefault("stderr", subprocess.PIPE)
+        self.process = subprocess.Popen(command, cwd=str(folder), start_new_session=True, **popen)
+        self.pid = self.process.pid
+        wait_for((folder / "ready").exists, "the command to be ready")
+        self.collector = collector_of(self.pid)
+        self.command = next(child for child in children(self.pid) if child != self.collector)
+
+    def counts(self):
+        return eval((self.folder / "counts").read_text())
+
+    def end(self):
+        (self.folder / "end").touch()
+        self.err = self.process.communicate(timeout=60)[1]
+        return self.process.returncode
+
+
+def counts_in(tmp_path):
+    return eval((tmp_path / "counts").read_text())
+
+
+def settle():
+    """Time for a wrong second delivery to arrive: nothing can be waited for that must not come."""
+    time.sleep(0.15)
+
+
+def watch(fullbore, tmp_path, *command, options=(), **popen):
+    """Exit code and lines on stderr."""
+    whole = [fullbore, "run", "--out", str(tmp_path / "run"), *options, "--", *command]
+    done = subprocess.run(whole, capture_output=True, text=True, timeout=60, cwd=str(tmp_path), **popen)
+    return done.returncode, done.stderr.splitlines()
+
+
+def make_script(path, text, mode=0o755):
+    path.write_text(text)
+    path.chmod(mode)
+    return str(path)

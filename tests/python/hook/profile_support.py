@@ -2,6 +2,8 @@
 
 import os
 import sys
+import time
+import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 sys.path.insert(0, os.path.join(ROOT, "python", "fullbore", "hook"))
@@ -21,6 +23,10 @@ exec(compile(_LIBRARY, "/usr/lib/python3/site-packages/work.py", "exec"), _libra
 
 # burn(n): n units of work inside C, counted rather than slept, so that shares do not depend on the machine's speed.
 burn = _library["burn"]
+
+LOOP, DATASET, COLLATE = 0, 1, 2
+OPEN, READ, WAIT, PAUSE = 1, 2, 16, 20
+MONITORING = hasattr(sys, "monitoring")
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_fullbore_hook._after_fork)
@@ -118,3 +124,20 @@ def line_of(function, text):
 
     lines, first = inspect.getsourcelines(function)
     return next(first + number for number, line in enumerate(lines) if text in line)
+
+
+class ProfileTest(unittest.TestCase):
+    def setUp(self):
+        self.rows = Rows()
+        self.start()
+        self.addCleanup(profile.stop)
+
+    def start(self, clock=time.thread_time_ns):
+        """On the thread's CPU time: a busy machine does not change the shares."""
+        profile.stop()
+        profile.start(self.rows, clock=clock)
+
+    def tearDown(self):
+        self.assertEqual(profile.why_not(), "")
+        self.assertIsNone(sys.gettrace())
+        self.assertIsNone(sys.getprofile())

@@ -4,7 +4,7 @@ import os
 import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MODULES = ("test_stages", "test_profile", "test_profile_budget", "test_profile_libraries")
+MODULES = ("test_stages", "test_profile", "test_profile_dataset", "test_profile_budget", "test_profile_libraries")
 
 
 def test_line_timing_on_a_bare_python(bare_python):

@@ -39,7 +39,7 @@ constexpr std::string_view kStory =
     "\n"
     "Fix and prove\n"
     "  fullbore run --fix -- python train.py    the same with the recommended settings applied\n"
-    "  fullbore compare A B                     before and after: step time, samples/s, cost\n"
+    "  fullbore compare [A [B]]                 before and after: step time, samples/s, cost\n"
     "\n"
     "Keep\n"
     "  fullbore runs [list|clean]               what is kept in ./fullbore-runs\n"
@@ -186,9 +186,11 @@ void add_compare(CLI::App& app, Call& call) {
   auto directory = std::make_shared<std::string>(kRunsDirectory);
   auto price = std::make_shared<std::string>();
   CLI::App* sub = app.add_subcommand("compare", "Before and after: what a change really gained");
-  sub->add_option("A", options->before, "Run before: folder, `last` or `last~1`")->required();
-  sub->add_option("B", options->after, "Run after")->required();
-  sub->add_flag("--json", options->json, "As fullbore.compare/1");
+  options->before = "last~1";
+  options->after = "last";
+  sub->add_option("A", options->before, "Run before: folder, `last` or `last~1` (default: `last~1`)");
+  sub->add_option("B", options->after, "Run after (default: `last`)");
+  sub->add_flag("--json", options->json, "As fullbore.compare/1 (docs/compare.schema.json)");
   sub->add_flag("--anyway", options->anyway, "Also if the runs did different work");
   sub->add_option("--price", *price, "Of the machine, for the cost of 1000 iterations")->type_name("25/h");
   sub->add_option("--dir", *directory, "Where `last` is looked for")->type_name("DIR")->capture_default_str();

@@ -67,7 +67,9 @@ def call(fullbore):
         (["report", "--jsn"], 2, "unknown option --jsn"),
         (["report"], 2, "no run in fullbore-runs"),
         (["report", "nowhere"], 2, "no run 'nowhere'"),
-        (["compare", "a"], 2, "B is required"),
+        (["compare"], 2, "no run in fullbore-runs"),
+        (["compare", "a"], 2, "no run 'a'"),
+        (["compare", "a", "b", "c"], 2, "unknown argument 'c'"),
         (["runs", "clean"], 2, "--keep N or --max-size 1GB"),
         (["runs", "clean", "--max-size", "1 cup"], 2, "'1 cup' is no size"),
         (["run"], 125, "no command to run"),
@@ -88,7 +90,7 @@ def test_wrong_use_is_told_in_one_place(call, tmp_path, arguments, code, words):
 def test_version_and_help_go_to_stdout(call, tmp_path):
     assert call("--version", cwd=tmp_path)[1].startswith("fullbore ")
     code, out, err = call("--help", cwd=tmp_path)
-    assert (code, err) == (0, "") and "fullbore compare A B" in out
+    assert (code, err) == (0, "") and "fullbore compare [A [B]]" in out
     for command in ("run", "report", "compare", "runs"):
         assert call(command, "--help", cwd=tmp_path)[0] == 0
 
@@ -148,7 +150,15 @@ def test_compare_is_a_table_and_json(call, recorded):
     for words in ("samples/s", "input wait, share", "1000 iterations cost", "n/a (", "bound"):
         assert words in out
     table = json.loads(call("compare", "last~2", "last~1", "--json", cwd=recorded)[1])
-    assert table["schema"] == "fullbore.compare/1" and table["rows"]["gpu_busy"]["before"] is None
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.validate(table, json.loads((ROOT / "docs/compare.schema.json").read_text()))
+    assert table["rows"]["gpu_busy"]["before"] is None and table["rows"]["epoch_hours"]["before"] > 0
+
+
+def test_compare_takes_the_last_two_runs_by_itself(call, recorded):
+    code, out, err = call("compare", cwd=recorded)
+    assert (code, out) == (1, "") and "batch size 8 and 16" in err
+    assert call("compare", "last~2", "--anyway", cwd=recorded)[1] == call("compare", "last~2", "last", "--anyway", cwd=recorded)[1]
 
 
 def test_compare_refuses_different_work_unless_told(call, recorded):

@@ -11,8 +11,13 @@ fail() {
   exit 1
 }
 
+# progress_of LOG: how far ninja or ctest say that they are: "12/345, " or nothing.
+progress_of() {
+  tail -c 400 -- "$1" 2>/dev/null | tr '\r' '\n' | sed -nE 's|^\[([0-9]+/[0-9]+)\].*|\1, |p; s|^ *([0-9]+/[0-9]+) Test +#.*|\1, |p' | tail -n 1
+}
+
 # step LABEL COMMAND...: runs the command with its output in a log. Says what runs and how long it took once that is
-# over 2 s, keeps the seconds running on a terminal, and shows the end of the log when the command fails.
+# over 2 s, keeps the progress and the seconds running on a terminal, and shows the end of the log when the command fails.
 step() {
   local label=$1 log began=$SECONDS status=0 shown=
   shift
@@ -24,7 +29,7 @@ step() {
     sleep 0.2
     if ((SECONDS - began >= 2)); then
       if [ -t 1 ]; then
-        printf '\r%s ... %d s' "$label" $((SECONDS - began))
+        printf '\r%s ... %s%d s' "$label" "$(progress_of "$log")" $((SECONDS - began))
       elif [ -z "$shown" ]; then
         printf '%s ...' "$label"
       fi
@@ -40,7 +45,7 @@ step() {
     return "$status"
   fi
   [ -z "$shown" ] && return
-  [ -t 1 ] && printf '\r%s ...' "$label"
+  [ -t 1 ] && printf '\r\033[K%s ...' "$label"
   printf ' done in %d s\n' $((SECONDS - began))
 }
 

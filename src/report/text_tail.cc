@@ -51,8 +51,10 @@ void write_fix(Page& page, const Diagnosis& d) {
   page.heading("Fix in this run", mode_text(d.fix->mode));
   if (d.fix->actions.empty()) page.line("  nothing was changed");
   for (const FixAction& action : d.fix->actions) {
-    const std::string setting =
-        fmt::format("{}={} (was {})", action.setting.name, action.setting.after, action.setting.before);
+    const auto& [name, before, after] = action.setting;
+    const std::string setting = action.outcome == FixOutcome::kLeftAlone
+                                    ? fmt::format("{}={}", name, before)
+                                    : fmt::format("{}={} (was {})", name, after, before);
     const std::string reason = action.why.empty() ? "" : ": " + clean(action.why);
     page.prose("  " + std::string(word(action.outcome)), kIndent,
                fmt::format("{} at {}{}", clean(setting), clean(place(action.where)), reason));

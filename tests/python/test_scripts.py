@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import launching
 import pytest
 from PIL import Image
 
@@ -56,6 +57,14 @@ def fake_commands(folder, **scripts):
         (folder / name).write_text(f"#!/bin/sh\n{body}\n")
         (folder / name).chmod(0o755)
     return f"{folder}:{os.environ['PATH']}"
+
+
+def test_long_work_shows_on_a_terminal_how_far_it_is(tmp_path):
+    shutil.copy(ROOT / "scripts/common.sh", tmp_path)
+    work = "for n in 1 2 3; do echo [$n/3] Building CXX object x.o; sleep 1; done"
+    done = launching.run_in_pty(["bash", "-c", ". ./common.sh; step building bash -c '%s'" % work], cwd=str(tmp_path))
+    assert done.code == 0
+    assert b"building ... 3/3, 2 s" in done.out and b"building ... done in 3 s" in done.out
 
 
 def test_setup_without_root_or_sudo_names_the_missing_packages(tmp_path):

@@ -1,6 +1,8 @@
 // Too little was seen to judge by. Says what is missing and what to do, and never guesses.
 #include <fmt/format.h>
 
+#include <csignal>
+
 #include "diagnose/causes/causes.h"
 #include "diagnose/causes/wording.h"
 
@@ -26,22 +28,47 @@ bool enough(const Iterations& iterations) {
   return iterations.steady >= kFewestIterations && (iterations.steady_ns >= kLeastNs || whole_ns >= kLeastNs);
 }
 
+std::string steps(std::size_t count) {
+  return fmt::format("{} step{}", count, count == 1 ? "" : "s");
+}
+
+// Ctrl-C is no failure: the person has seen enough.
+bool failed(const record::RunInfo& info) {
+  return info.exit_code.value_or(0) != 0 || (info.signal && *info.signal != SIGINT);
+}
+
+Cause too_short(const Situation& situation, std::string summary, std::string text) {
+  Cause cause = with(situation, std::move(summary), std::move(text));
+  add_evidence(cause, "steps seen", static_cast<double>(situation.iterations.all.size()), "", "hook");
+  add_evidence(cause, "of them warm-up", static_cast<double>(situation.iterations.warmup), "", "hook");
+  return cause;
+}
+
+// What to change about the loop is no advice to somebody whose program does not run.
+Cause failed_too_early(const Situation& situation) {
+  const bool looped = situation.trainer->loop != LoopKind::kNone;
+  return too_short(situation,
+                   looped ? fmt::format("The command failed after {}, before there was enough to judge.",
+                                        steps(situation.iterations.all.size()))
+                          : "The command failed before a training loop was seen.",
+                   "mend what it says itself, above this report, and run it again");
+}
+
 }  // namespace
 
 std::optional<Cause> insufficient_data(const Situation& situation) {
-  if (situation.trainer->loop == LoopKind::kNone) {
+  const bool no_loop = situation.trainer->loop == LoopKind::kNone;
+  if ((no_loop || !enough(situation.iterations)) && failed(situation.run->info)) return failed_too_early(situation);
+  if (no_loop) {
     return with(situation,
                 "No training loop was seen: neither a torch DataLoader nor an optimiser step nor fullbore.step().",
                 "mark the steps: for batch in fullbore.observe(batches): ..., or call fullbore.step() once per step");
   }
   if (!enough(situation.iterations)) {
-    Cause cause = with(situation,
-                       fmt::format("Not enough to judge: {} step{} seen after warm-up, 20 are needed (or 30 s).",
-                                   situation.iterations.steady, situation.iterations.steady == 1 ? " was" : "s were"),
-                       "let it run longer: 20 steps after warm-up (at most 20 more) are enough");
-    add_evidence(cause, "steps seen", static_cast<double>(situation.iterations.all.size()), "", "hook");
-    add_evidence(cause, "of them warm-up", static_cast<double>(situation.iterations.warmup), "", "hook");
-    return cause;
+    return too_short(situation,
+                     fmt::format("Not enough to judge: {} {} seen after warm-up, 20 are needed (or 30 s).",
+                                 steps(situation.iterations.steady), situation.iterations.steady == 1 ? "was" : "were"),
+                     "let it run longer: 20 steps after warm-up (at most 20 more) are enough");
   }
   if (!situation.wait_known) {
     return with(

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "diagnose/diagnose.h"
 #include "diagnose/testing/run_builder.h"
 
@@ -8,6 +10,7 @@ namespace fullbore::diagnose {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::simulate;
 
 TEST(InsufficientData, IsSaidOfARunWithoutRecords) {
@@ -23,6 +26,20 @@ TEST(InsufficientData, IsSaidOfAFewSteps) {
   EXPECT_EQ(diagnosis.verdict.cause, "insufficient_data");
   EXPECT_THAT(diagnosis.verdict.summary, HasSubstr("20 are needed"));
   EXPECT_EQ(diagnosis.verdict.severity, Severity::kNone);
+}
+
+TEST(InsufficientData, TellsAFailedCommandToBeMendedAndNothingOfLoops) {
+  record::Run none;
+  none.info.exit_code = 1;
+  EXPECT_EQ(diagnose(none).verdict.summary, "The command failed before a training loop was seen.");
+  EXPECT_THAT(diagnose(none).causes.front().fix.text, Not(HasSubstr("fullbore.observe")));
+
+  record::Run few = simulate({.workers = 0, .batches = 8, .sample_ms = 3});
+  few.info.exit_code.reset();
+  few.info.signal = SIGSEGV;
+  EXPECT_THAT(diagnose(few).verdict.summary, HasSubstr("failed after"));
+  few.info.signal = SIGINT;
+  EXPECT_THAT(diagnose(few).verdict.summary, HasSubstr("20 are needed"));
 }
 
 TEST(InsufficientData, IsSaidOfOneStep) {

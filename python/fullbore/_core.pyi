@@ -1,5 +1,42 @@
 from collections.abc import Sequence
+from typing import Annotated
 
+import numpy
+from numpy.typing import NDArray
+
+
+class JpegHeader:
+    """What the markers before the first scan of a JPEG say."""
+
+    @property
+    def height(self) -> int:
+        """Pixels."""
+
+    @property
+    def width(self) -> int:
+        """Pixels."""
+
+    @property
+    def components(self) -> int:
+        """1 (gray), 3 or 4."""
+
+    @property
+    def channels(self) -> int:
+        """Of the decoded picture: 3 (RGB), or 4 (CMYK as stored)."""
+
+    @property
+    def native(self) -> bool:
+        """Decoded by Fullbore's own decoder, not by libjpeg-turbo."""
+
+    @property
+    def coding(self) -> str:
+        """'baseline', 'extended', 'progressive' or 'other'."""
+
+def jpeg_header(data: object) -> JpegHeader: ...
+
+def jpeg_checkpoints(data: object) -> bytes: ...
+
+def decode_jpeg(data: object, *, crop: tuple[int, int, int, int] | None = None, size: tuple[int, int] | None = None, filter: str = 'bilinear', flip: bool = False, tolerant: bool = False, checkpoints: bytes | None = None) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C')]: ...
 
 class UsableLimits:
     """What this process may use of its machine; None: not known or not set."""

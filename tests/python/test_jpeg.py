@@ -5,9 +5,9 @@ is what the decoder promises; asking for each pass by itself makes the compariso
 """
 
 import io
-import os
 import random
-import subprocess
+import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,37 +15,14 @@ import pytest
 np = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")
 
-ROOT = Path(__file__).resolve().parents[2]
-DUMP = Path(os.environ.get("FULLBORE_JPEG_DUMP", ROOT / "build/dev/bin/jpeg_dump"))
+fullbore = pytest.importorskip("fullbore")
 FILTERS = {"bilinear": Image.BILINEAR, "bicubic": Image.BICUBIC}
 
 
-class Dump:
-    """The decoder behind a pipe."""
-
-    def __init__(self):
-        self.process = subprocess.Popen([str(DUMP)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-    def decode(self, path, box, size, name, flip):
-        line = "%s\t%d %d %d %d %d %d %s %d\n" % (path, *box, *size, name, flip)
-        self.process.stdin.write(line.encode())
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline().split(None, 1)
-        if answer[0] != b"ok":
-            raise ValueError(answer[1].decode())
-        width, height, channels = map(int, answer[1].split())
-        pixels = self.process.stdout.read(width * height * channels)
-        return np.frombuffer(pixels, np.uint8).reshape(height, width, channels)
-
-
-@pytest.fixture(scope="module")
-def dump():
-    if not DUMP.exists():
-        pytest.fail("%s is not built; run cmake --build --preset dev" % DUMP)
-    started = Dump()
-    yield started
-    started.process.stdin.close()
-    assert started.process.wait(10) == 0
+def decode(path, box, size, name, flip):
+    x, y, width, height = box
+    size = (size[1], size[0]) if size[0] else None
+    return fullbore.decode_jpeg(path.read_bytes(), crop=(y, x, height, width), size=size, filter=name, flip=flip)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +53,7 @@ def reference(path, box, size, name, flip):
 
 
 @pytest.mark.parametrize("name", sorted(FILTERS))
-def test_finished_pictures_are_those_of_pillow(dump, pictures, name):
+def test_finished_pictures_are_those_of_pillow(pictures, name):
     draw = random.Random(name)
     for number in range(150):
         path = draw.choice(pictures)
@@ -86,21 +63,96 @@ def test_finished_pictures_are_those_of_pillow(dump, pictures, name):
         box = (draw.randint(0, width - w), draw.randint(0, height - h), w, h)
         size = draw.choice([(224, 224), (draw.randint(1, 300), draw.randint(1, 300)), (w, h)])
         job = (path, box, size, name, draw.random() < 0.5)
-        np.testing.assert_array_equal(dump.decode(*job), reference(*job), err_msg=repr(job))
+        np.testing.assert_array_equal(decode(*job), reference(*job), err_msg=repr(job))
 
 
-def test_progressive_pictures_go_the_same_way(dump, tmp_path):
+def test_progressive_pictures_go_the_same_way(tmp_path):
     path = tmp_path / "progressive.jpg"
     noise = np.random.default_rng(2).integers(0, 255, (120, 200, 3), np.uint8)
     Image.fromarray(noise).save(path, progressive=True)
     job = (path, (11, 7, 150, 100), (64, 48), "bilinear", True)
-    np.testing.assert_array_equal(dump.decode(*job), reference(*job))
+    np.testing.assert_array_equal(decode(*job), reference(*job))
 
 
-def test_a_damaged_file_is_refused_with_a_reason(dump, tmp_path):
+def test_a_damaged_file_is_refused_with_a_reason(tmp_path):
     whole = io.BytesIO()
     Image.new("RGB", (64, 64), (200, 10, 10)).save(whole, "JPEG")
     path = tmp_path / "half.jpg"
     path.write_bytes(whole.getvalue()[:-40])
     with pytest.raises(ValueError, match="the data end inside row|no end marker"):
-        dump.decode(path, (0, 0, 64, 64), (0, 0), "bilinear", False)
+        decode(path, (0, 0, 64, 64), (0, 0), "bilinear", False)
+
+
+def test_checkpoints_change_where_decoding_begins_and_no_pixel(pictures):
+    for path in pictures:
+        data = path.read_bytes()
+        checkpoints = fullbore.jpeg_checkpoints(data)
+        assert 0 < len(checkpoints) < len(data)
+        header = fullbore.jpeg_header(data)
+        crop = (header.height // 2, header.width // 2, header.height - header.height // 2, header.width - header.width // 2)
+        there = fullbore.decode_jpeg(data, crop=crop, checkpoints=checkpoints)
+        np.testing.assert_array_equal(there, fullbore.decode_jpeg(data, crop=crop))
+
+
+def test_a_header_says_size_and_kind(pictures, tmp_path):
+    header = fullbore.jpeg_header(pictures[0].read_bytes()[:1000])
+    assert (header.height, header.width, header.channels, header.coding, header.native) == (375, 500, 3, "baseline", True)
+    Image.new("CMYK", (30, 20)).save(tmp_path / "x.jpg", progressive=True)
+    data = (tmp_path / "x.jpg").read_bytes()
+    header = fullbore.jpeg_header(data)
+    assert (header.channels, header.coding, header.native) == (4, "progressive", False)
+    assert fullbore.decode_jpeg(data).shape == (20, 30, 4)
+    assert fullbore.jpeg_checkpoints(data) == b""
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"crop": (0, 0, 376, 500)}, "376"),
+        ({"size": (0, 10)}, "0"),
+        ({"size": (8, 8), "filter": "nearest"}, "no filter 'nearest'; there are bilinear and bicubic"),
+        ({"checkpoints": b"nonsense"}, "checkpoints"),
+    ],
+)
+def test_wrong_arguments_are_refused_by_name(pictures, options, words):
+    with pytest.raises(ValueError, match=words):
+        fullbore.decode_jpeg(pictures[0].read_bytes(), **options)
+
+
+def test_what_is_no_file_is_refused():
+    for data in (b"", b"GIF89a", bytearray(3)):
+        with pytest.raises(ValueError):
+            fullbore.decode_jpeg(data)
+    with pytest.raises(TypeError):
+        fullbore.decode_jpeg("photo.jpg")
+
+
+def test_threads_decode_side_by_side(pictures):
+    files = [path.read_bytes() for path in pictures]
+    alone = [fullbore.decode_jpeg(data) for data in files]
+    wrong = []
+
+    def work():
+        for _ in range(5):
+            for data, expected in zip(files, alone):
+                if not np.array_equal(fullbore.decode_jpeg(data), expected):
+                    wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_the_code_of_the_page_runs(tmp_path, monkeypatch, pictures):
+    pytest.importorskip("torch")
+    page = (Path(__file__).resolve().parents[2] / "docs/jpeg.md").read_text()
+    (tmp_path / "photo.jpg").write_bytes(pictures[0].read_bytes())
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for code in re.findall(r"```python\n(.*?)```", page, re.S):
+        exec(code, names)
+    assert tuple(names["image"].shape) == (224, 224, 3) and names["checkpoints"]
+    assert np.array_equal(names["pixels"][:, ::-1], names["image"].numpy())

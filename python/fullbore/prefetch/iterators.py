@@ -7,6 +7,8 @@ import threading
 import time
 import weakref
 
+from .watched import watch
+
 _JOIN_S = 1.0
 
 
@@ -60,14 +62,20 @@ class _Iterator:
             if self._closed:
                 raise RuntimeError(self._closed)
             raise StopIteration
-        sent = self._next_sent()
+        batch, timing = self._next_batch(began)
+        return (batch, timing) if self._with_timing else batch
+
+    def _next_batch(self, began):
+        return self._handed_out(self._next_sent(), began)
+
+    def _handed_out(self, sent, began):
         try:
-            batch, timing = self._transport.hand_out(sent, began)
+            handed_out = self._transport.hand_out(sent, began)
         except Exception:
             self.close()
             raise
         self._state.yielded(sent.state)
-        return (batch, timing) if self._with_timing else batch
+        return handed_out
 
     def _ends(self, failure):
         """Closes and raises what ended the loader: its own exception with its traceback, or StopIteration."""
@@ -120,19 +128,27 @@ class Background(_Iterator):
     def __init__(self, drawing, transport, with_timing, state, depth):
         super().__init__(drawing, transport, with_timing, state)
         self._shared = _Shared(depth)
+        self._watched = watch()
         # The thread must not hold the iterator: dropping it is what ends the thread.
         self._thread = threading.Thread(
-            target=_draw_ahead, args=(self._shared, drawing, transport), name="fullbore-prefetch", daemon=True
+            target=_draw_ahead,
+            args=(self._shared, drawing, transport, self._watched),
+            name="fullbore-prefetch",
+            daemon=True,
         )
         self._drawing = None
         _threads.add(self._thread)
         self._thread.start()
 
-    def _next_sent(self):
-        sent, failure = self._shared.take()
-        if failure is not None:
-            self._ends(failure)
-        return sent
+    def _next_batch(self, began):
+        with self._watched.waiting():
+            ready = self._shared.ready()
+            sent, failure = self._shared.take()
+            if failure is not None:
+                self._ends(failure)
+            batch, timing = self._handed_out(sent, began)
+            self._watched.took(sent.drawn, ready, batch)
+            return batch, timing
 
     def close(self, why="", wait=False):
         super().close(why)
@@ -167,6 +183,10 @@ class _Shared:
                 self._changed.wait()
             return not self._stopped
 
+    def ready(self):
+        """Batches that wait to be handed out."""
+        return len(self._drawn)
+
     def put(self, sent):
         with self._changed:
             if not self._stopped:
@@ -198,11 +218,15 @@ class _Shared:
         del dropped  # waits for copies under way, which must not be done with the lock
 
 
-def _draw_ahead(shared, drawing, transport):
+def _draw_ahead(shared, drawing, transport, watched):
     try:
         transport.enter_thread()
+        watched.draws()
         while shared.wait_for_room():
-            shared.put(drawing.draw())
+            sent = drawing.draw()
+            sent.drawn = watched.drawn()
+            shared.put(sent)
+            del sent  # the consumer alone decides how long a batch lives
     except BaseException as failure:
         shared.fail(failure)
     finally:

@@ -16,7 +16,7 @@ from .timing import BatchTiming, Totals
 class Sent:
     """A batch on its way, and what it is copied from: that goes only after the copies have read it."""
 
-    __slots__ = ("batch", "transfer", "mark", "buffers", "sources", "state")
+    __slots__ = ("batch", "transfer", "mark", "buffers", "sources", "state", "drawn")
 
     def __init__(self, batch, transfer=None, mark=None, buffers=(), sources=()):
         self.batch = batch
@@ -25,6 +25,7 @@ class Sent:
         self.buffers = buffers
         self.sources = sources
         self.state = None  # of the loader, after it gave this batch
+        self.drawn = None  # which batch it is, where somebody watches
 
     def wait_for_sources(self):
         if self.transfer is not None:

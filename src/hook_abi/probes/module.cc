@@ -37,15 +37,26 @@ PyObject* close(PyObject*, PyObject*) {
 }
 
 PyMethodDef functions[] = {
-    {"bind", bind, METH_VARARGS, nullptr},        {"open", open, METH_VARARGS, nullptr},
-    {"close", close, METH_NOARGS, nullptr},       {"batch_size", batch_size_as_tuple, METH_O, nullptr},
-    {"next", next_of, METH_O, nullptr},           {"yielded", yielded, METH_O, nullptr},
-    {"waiting", waiting, METH_NOARGS, nullptr},   {"arrived", arrived, METH_O, nullptr},
-    {"sampling", sampling, METH_NOARGS, nullptr}, {"sampled", sampled, METH_O, nullptr},
-    {"pinning", pinning, METH_NOARGS, nullptr},   {"pinned", pinned, METH_O, nullptr},
-    {"taking", taking, METH_O, nullptr},          {"processing", processing, METH_O, nullptr},
-    {"running", running, METH_NOARGS, nullptr},   {"wake", wake, METH_NOARGS, nullptr},
-    {"forget", forget, METH_NOARGS, nullptr},     {nullptr, nullptr, 0, nullptr},
+    {"bind", bind, METH_VARARGS, nullptr},
+    {"open", open, METH_VARARGS, nullptr},
+    {"close", close, METH_NOARGS, nullptr},
+    {"batch_size", batch_size_as_tuple, METH_O, nullptr},
+    {"next", next_of, METH_O, nullptr},
+    {"yielded", yielded, METH_O, nullptr},
+    {"waiting", waiting, METH_NOARGS, nullptr},
+    {"arrived", arrived, METH_O, nullptr},
+    {"sampling", sampling, METH_NOARGS, nullptr},
+    {"sampled", sampled, METH_O, nullptr},
+    {"pinning", pinning, METH_NOARGS, nullptr},
+    {"pinned", pinned, METH_O, nullptr},
+    {"taking", taking, METH_O, nullptr},
+    {"processing", processing, METH_O, nullptr},
+    {"running", running, METH_NOARGS, nullptr},
+    {"wake", wake, METH_NOARGS, nullptr},
+    {"draws_for_another", draws_for_another, METH_NOARGS, nullptr},
+    {"drawn", drawn, METH_NOARGS, nullptr},
+    {"forget", forget, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
 };
 
 PyModuleDef definition = {
@@ -69,6 +80,7 @@ bool hand_over(bool starting) {
 
 }  // namespace fullbore::hook_abi
 
+// NOLINTNEXTLINE: the name is Python's to choose
 extern "C" __attribute__((visibility("default"))) PyObject* PyInit__fullbore_probes() {
   namespace abi = fullbore::hook_abi;
   PyObject* module = PyModule_Create(&abi::definition);

@@ -30,6 +30,15 @@ struct Rest {
 };
 thread_local Rest this_rest;
 
+// What a thread that draws for another one drew last.
+struct Drawn {
+  bool wanted, there;
+  std::uint32_t loader, iterator;
+  std::int32_t worker;
+  std::int64_t batch;
+};
+thread_local Drawn this_drawn;
+
 NextState* as_state(PyObject* object) {
   return reinterpret_cast<NextState*>(object);
 }
@@ -76,6 +85,7 @@ void clear(NextState& state) {
 // Whether line timing can do without hearing of this wait. Inside another next() it hears of both or of neither.
 bool may_skip(const NextState& state, std::int64_t now) {
   if (state.outer != nullptr) return state.outer->timed == 0;
+  if (this_drawn.wanted) return true;
   return this_rest.left > 0 && now < this_rest.until_ns;
 }
 
@@ -175,7 +185,10 @@ bool write_record(NextState& state, bool stopped, bool error) {
   if (state.count == 0) record.flags |= wire::kFirst;
   whole.header = {wire::Kind::kNext, sizeof whole, 0};
   whole.next = record;
-  const int result = bindings.open ? bindings.write(&whole, sizeof whole, 1) : 0;
+  const bool kept = state.silent != 0 || this_drawn.wanted;
+  if (this_drawn.wanted && !stopped && !error)
+    this_drawn = {true, true, record.loader, record.iterator, record.worker, record.batch};
+  const int result = bindings.open && !kept ? bindings.write(&whole, sizeof whole, 1) : 0;
   ++state.count;
   state.thread = &this_rest;
   state.last_cpu = used.cpu;
@@ -194,7 +207,7 @@ PyObject* leave(PyObject* self, PyObject* arguments) {
   if (kind == nullptr) return nullptr;
   const bool stopped = kind != Py_None && PyErr_GivenExceptionMatches(kind, PyExc_StopIteration) != 0;
   bool fine = state.entered == 0 || write_record(state, stopped, kind != Py_None);
-  if (fine && (state.timed != 0 || stopped)) {
+  if (fine && (state.timed != 0 || stopped) && !this_drawn.wanted) {
     PyObject* done =
         PyObject_CallMethod(self, "wait_ends", "ii", static_cast<int>(state.timed), static_cast<int>(stopped));
     fine = done != nullptr;
@@ -242,8 +255,10 @@ PyMethodDef methods[] = {
 };
 
 PyMemberDef members[] = {
-    {"loader", T_UINT, offsetof(NextState, record.loader), READONLY, nullptr},
-    {"number", T_UINT, offsetof(NextState, record.iterator), READONLY, nullptr},
+    {"loader", T_UINT, offsetof(NextState, record.loader), 0, nullptr},
+    {"number", T_UINT, offsetof(NextState, record.iterator), 0, nullptr},
+    {"ready", T_UINT, offsetof(NextState, record.ready), 0, nullptr},
+    {"silent", T_BOOL, offsetof(NextState, silent), 0, nullptr},
     {"begin_ns", T_LONGLONG, offsetof(NextState, record.begin_ns), READONLY, nullptr},
     {"cpu", T_LONGLONG, offsetof(NextState, cpu), READONLY, nullptr},
     {"runq", T_LONGLONG, offsetof(NextState, runq), READONLY, nullptr},
@@ -334,6 +349,25 @@ PyObject* taking(PyObject*, PyObject* index) {
 PyObject* processing(PyObject*, PyObject* worker) {
   if (current != nullptr) current->record.worker = number32(worker);
   return new_reference(Py_None);
+}
+
+PyObject* draws_for_another(PyObject*, PyObject*) {
+  this_drawn.wanted = true;
+  return new_reference(Py_None);
+}
+
+PyObject* drawn(PyObject*, PyObject*) {
+  const Drawn last = this_drawn;
+  this_drawn.there = false;
+  if (!last.there) return new_reference(Py_None);
+  PyObject* batch = last.batch == kUnknown ? new_reference(Py_None) : PyLong_FromLongLong(last.batch);
+  PyObject* worker = last.worker == kUnknown32 ? new_reference(Py_None) : PyLong_FromLong(last.worker);
+  if (batch == nullptr || worker == nullptr) {
+    Py_XDECREF(batch);
+    Py_XDECREF(worker);
+    return nullptr;
+  }
+  return Py_BuildValue("IINN", last.loader, last.iterator, batch, worker);
 }
 
 PyObject* running(PyObject*, PyObject*) {

@@ -34,6 +34,7 @@ struct NextState {
   char brief;    // the iteration is too short to ask who stood in line for a core
   char timed;    // line timing was told of the wait
   char entered;
+  char silent;  // nothing is written of it
 };
 
 // Makes the type; null with a Python error set.
@@ -50,6 +51,12 @@ PyObject* pinning(PyObject* module, PyObject* ignored);
 PyObject* pinned(PyObject* module, PyObject* data);
 PyObject* taking(PyObject* module, PyObject* index);
 PyObject* processing(PyObject* module, PyObject* worker);
+
+// This thread draws batches that another one hands out to the training loop: no next() of it is written, as nobody waits
+// for it. drawn() says what the last one gave, for the record of the hand-out: (loader, iterator, batch, worker), the last
+// two None where torch does not say, or None if no next() gave anything since it was last asked.
+PyObject* draws_for_another(PyObject* module, PyObject* ignored);
+PyObject* drawn(PyObject* module, PyObject* ignored);
 
 // The innermost next() of this thread, or None.
 PyObject* running(PyObject* module, PyObject* ignored);

@@ -8,7 +8,8 @@ import sys
 # Where a call stands: absolute file, first and last line, and those lines of source as they are ("" if not found).
 Location = collections.namedtuple("Location", "file line end_line code")
 
-_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+# The package that the hook lies in: its prefetching stands between the user's loop and the loader.
+_OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _STANDARD_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _LIBRARY_PARTS = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 _NOTEBOOK = ("<ipython-input", "<stdin>")

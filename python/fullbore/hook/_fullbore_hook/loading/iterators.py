@@ -80,18 +80,63 @@ def served_loader():
     return _serving["loader"] if forks() else 0
 
 
-class IteratorState(probes.NextState):
-    """What is kept of one iterator; also the context of its `next`. Used by one thread at a time, as iterators are.
+class Wait(probes.NextState):
+    """The context of one hand-out of a batch after the other, as line timing is told of them. Used by one thread at a time.
 
     What happens within every `next` is in C (src/hook_abi/probes); this is the rest.
     """
 
-    __slots__ = ("ref", "loader_info", "epoch", "frame")
+    __slots__ = ("frame",)
+
+    def __init__(self):
+        self.frame = None
+
+    def wait_begins(self, frame, since_ns, skipped):
+        """A wait begins that line timing is to be told of; see profile.next_begin. Returns the number of iterations that
+        it need not be told of after this one, times 2; plus 1 if the one that ends here was slowed by tracing.
+        """
+        self.frame = frame
+        traced = profile.next_begin(frame, since_ns, skipped)
+        return 2 * profile.next_rest() + bool(traced)
+
+    def wait_ends(self, told, stopped):
+        frame, self.frame = self.frame, None
+        if told:
+            profile.next_end(frame)
+        profile.flush(self.loader, stopped)
+
+
+class HandOut(Wait):
+    """The waits of a thread for batches that another one draws for it: they stand in the place of that thread's own, as
+    the records of the loader that made the batches.
+    """
+
+    __slots__ = ()
+
+    def begin(self):
+        self.restart(0, 0, False)
+
+    def took(self, drawn, ready, batch):
+        """Within the context: `drawn` as probes.drawn() gave it, `ready` batches lay there before, `batch` is handed out."""
+        if drawn is None:
+            self.silent = True  # no loader of torch's made it
+            return
+        self.loader, self.number, index, worker = drawn
+        self.ready = ready
+        probes.taking(index)
+        probes.processing(worker)
+        probes.yielded(batch)
+
+
+class IteratorState(Wait):
+    """What is kept of one iterator; also the context of its `next`."""
+
+    __slots__ = ("ref", "loader_info", "epoch")
 
     def __init__(self, loader_info):
+        super().__init__()
         self.loader_info = loader_info
         self.epoch = 0
-        self.frame = None
 
     def begin(self, iterating=None):
         """iter() is done, or a framework called next without it: writes the loader if need be, and the iterator."""
@@ -120,20 +165,6 @@ class IteratorState(probes.NextState):
                 records.known(getattr(iterator, "_base_seed", None)),
             )
         )
-
-    def wait_begins(self, frame, since_ns, skipped):
-        """A wait begins that line timing is to be told of; see profile.next_begin. Returns the number of iterations that
-        it need not be told of after this one, times 2; plus 1 if the one that ends here was slowed by tracing.
-        """
-        self.frame = frame
-        traced = profile.next_begin(frame, since_ns, skipped)
-        return 2 * profile.next_rest() + bool(traced)
-
-    def wait_ends(self, told, stopped):
-        frame, self.frame = self.frame, None
-        if told:
-            profile.next_end(frame)
-        profile.flush(self.loader, stopped)
 
 
 def state_of(iterator, loader=None):

@@ -30,7 +30,7 @@ std::vector<std::string> command_of(const base::FileReader& files, int pid) {
 // False when our starter has closed stdin, that is, wants the end. Waits for at most one round.
 bool stdin_is_open() {
   pollfd fd = {STDIN_FILENO, POLLIN, 0};
-  if (::poll(&fd, 1, static_cast<int>(observe::Collector::kPeriod_ns / 1'000'000)) <= 0) return true;
+  if (::poll(&fd, 1, static_cast<int>(observe::Collector::kPeriodNs / 1'000'000)) <= 0) return true;
   char ignored[64];
   return ::read(STDIN_FILENO, ignored, sizeof ignored) > 0;
 }

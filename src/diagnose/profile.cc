@@ -10,7 +10,7 @@ namespace fullbore::diagnose {
 namespace {
 
 // Entries of one flush carry the same window; flushes of a process are at least half a second apart.
-constexpr std::int64_t kFlushSpread_ns = 250'000'000;
+constexpr std::int64_t kFlushSpreadNs = 250'000'000;
 
 struct CalleeSum {
   double wall_ns = 0;
@@ -35,7 +35,7 @@ class PlaceSums {
     if (record.wall_ns < 0 || record.window_ns <= 0) return;
     Flush& last = flushes_[{entry.pid, entry.tid, record.loader}];
     const bool same = last.window_ns == record.window_ns && last.windows == record.windows &&
-                      record.time_ns - last.time_ns < kFlushSpread_ns;
+                      record.time_ns - last.time_ns < kFlushSpreadNs;
     if (!same) {
       window_ns_ += static_cast<double>(record.window_ns);
       windows_ += record.windows;

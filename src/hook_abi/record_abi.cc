@@ -169,9 +169,10 @@ FULLBORE_EXPORT uint32_t fullbore_record_size(uint32_t kind) {
 }
 
 FULLBORE_EXPORT int fullbore_record_open(const char* directory, uint64_t ring_bytes, int32_t rank) {
-  if (directory == nullptr || strlen(directory) >= sizeof process.directory) return ENAMETOOLONG;
+  const size_t length = directory != nullptr ? strlen(directory) : sizeof process.directory;
+  if (length >= sizeof process.directory) return ENAMETOOLONG;
   pthread_once(&once, set_up_once);
-  strcpy(process.directory, directory);
+  memcpy(process.directory, directory, length + 1);
   process.capacity = wire::ring_capacity(ring_bytes);
   process.rank = rank;
   process.error = 0;

@@ -12,6 +12,7 @@ extern "C" {
 
 #define FULLBORE_RECORD_ABI 1
 
+// NOLINTNEXTLINE: a C name, as its functions have
 struct fullbore_thread_usage {
   int64_t cpu_ns;        // CLOCK_THREAD_CPUTIME_ID
   int64_t runq_ns;       // runnable but not running (/proc/thread-self/schedstat); INT64_MIN: not available

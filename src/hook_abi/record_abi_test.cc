@@ -24,6 +24,7 @@ struct MappedRing {
   explicit MappedRing(const std::filesystem::path& path) {
     bytes = std::filesystem::file_size(path);
     FILE* file = fopen(path.c_str(), "r+");
+    if (file == nullptr) throw std::runtime_error("cannot open " + path.string());
     map = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
     fclose(file);
   }
@@ -123,7 +124,7 @@ TEST_F(RecordAbiTest, SaysSoWhenTheObservationHasEnded) {
 TEST_F(RecordAbiTest, HashesNamesAsTheReaderDoesAndWritesThemOnce) {
   EXPECT_EQ(fullbore_record_name("train.py", 8), wire::name_id("train.py", 8));
   EXPECT_EQ(fullbore_record_name("", 0), 0u);
-  const std::string longest(2 * wire::kMaxNameLength, 'x');
+  const std::string longest(2UL * wire::kMaxNameLength, 'x');
   EXPECT_EQ(fullbore_record_name(longest.data(), static_cast<uint32_t>(longest.size())),
             wire::name_id(longest.data(), wire::kMaxNameLength));
 }

@@ -15,8 +15,8 @@ namespace fullbore::observe {
 namespace {
 
 // A read per thread of the tree: twice a second is 0.1 % of a core for a hundred threads.
-constexpr std::int64_t kTreePeriod_ns = 500'000'000;
-constexpr std::int64_t kDeathsPeriod_ns = 500'000'000;
+constexpr std::int64_t kTreePeriodNs = 500'000'000;
+constexpr std::int64_t kDeathsPeriodNs = 500'000'000;
 
 std::vector<std::string> ring_names(int directory_fd) {
   std::vector<std::string> names;
@@ -59,11 +59,11 @@ void Collector::tick() {
   find_rings();
   for (Ring& ring : rings_) drain(ring, now_ns);
   if (now_ns >= deaths_due_ns_) {
-    deaths_due_ns_ = now_ns + kDeathsPeriod_ns;
+    deaths_due_ns_ = now_ns + kDeathsPeriodNs;
     drop_dead_rings();
   }
   if (now_ns >= tree_due_ns_) {
-    tree_due_ns_ = now_ns + kTreePeriod_ns;
+    tree_due_ns_ = now_ns + kTreePeriodNs;
     refresh_tree();
   }
   sample(now_ns);

@@ -37,7 +37,7 @@ struct CollectorOptions {
 // Owned by one thread; writer, files and clock outlive it.
 class Collector {
  public:
-  static constexpr std::int64_t kPeriod_ns = 50'000'000;
+  static constexpr std::int64_t kPeriodNs = 50'000'000;
 
   Collector(CollectorOptions options, record::RunWriter& writer, std::vector<std::unique_ptr<Sampler>> samplers,
             const base::FileReader& files, const base::Clock& clock);

@@ -57,7 +57,7 @@ class CollectorMain {
       if (fds[0].revents != 0) recorder.take();
       if (fds[1].revents != 0) finished = obey();
       if (finished || clock_.now_ns() < due_ns) continue;
-      due_ns = clock_.now_ns() + Collector::kPeriod_ns;
+      due_ns = clock_.now_ns() + Collector::kPeriodNs;
       tick();
     }
   }

@@ -161,7 +161,7 @@ TEST_F(CollectorTest, CallsASamplerByItsPeriodWithTheTree) {
   Collector collector = make_collector();
   for (int round = 0; round < 10; ++round) {
     collector.tick();
-    clock_.advance_ns(Collector::kPeriod_ns);
+    clock_.advance_ns(Collector::kPeriodNs);
   }
   EXPECT_EQ(calls_, 5);  // 500 ms at its 100 ms
   EXPECT_EQ(pids_.at(0), static_cast<std::uint32_t>(::getpid()));

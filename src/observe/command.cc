@@ -93,7 +93,7 @@ base::Expected<std::string> find_program(const std::string& name, std::string_vi
   }
   int kept = ENOENT;
   for (const std::string& folder : split(path, ':')) {
-    const std::string file = folder.empty() ? "./" + name : folder + "/" + name;
+    std::string file = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
     const int error_number = cannot_run(file);
     if (error_number == 0) return file;
     if (error_number == EACCES) kept = EACCES;

@@ -17,7 +17,7 @@ namespace fullbore::observe {
 namespace {
 
 // A collector that does not finish in this time (a hung file system) is given up.
-constexpr std::int64_t kFinishTime_ns = 10'000'000'000;
+constexpr std::int64_t kFinishTimeNs = 10'000'000'000;
 
 }  // namespace
 
@@ -169,7 +169,7 @@ void Follower::end_observation(const std::string& why) {
   if (options_.stop && !ended_) interrupt_training();
   if (!collector_speaks_) return start_report();
   phase_ = Phase::kFinishing;
-  finish_until_ns_ = clock_.now_ns() + kFinishTime_ns;
+  finish_until_ns_ = clock_.now_ns() + kFinishTimeNs;
   collector_.finish();
 }
 

@@ -74,7 +74,7 @@ std::optional<RingDirectory> make_rings(LaunchOptions& options, const base::File
 // Path of the plan for --fix, "" without one.
 std::string write_fix(LaunchOptions& options, const std::string& rings) {
   if (!options.fix) return "";
-  const std::string path = rings + "/fix.json";
+  std::string path = rings + "/fix.json";
   const std::string text = to_json(*options.fix);
   const base::UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (fd && ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size())) return path;

@@ -13,12 +13,12 @@
 namespace fullbore::observe {
 namespace {
 
-constexpr std::int64_t kLongestWait_ns = 10'000'000;
-constexpr std::int64_t kTakingWait_ns = 100'000'000;
+constexpr std::int64_t kLongestWaitNs = 10'000'000;
+constexpr std::int64_t kTakingWaitNs = 100'000'000;
 // Two of the same kind in quick succession may be one for us and two for the witness, or the reverse.
-constexpr std::int64_t kSameBurst_ns = 20'000'000;
+constexpr std::int64_t kSameBurstNs = 20'000'000;
 // A count that the launcher never met (merged with another) must not excuse a signal much later.
-constexpr std::int64_t kForgotten_ns = 2'000'000'000;
+constexpr std::int64_t kForgottenNs = 2'000'000'000;
 
 void pause_ns(long ns) {
   const timespec time = {0, ns};
@@ -60,7 +60,7 @@ bool SignalWitness::reached_group(int signal) {
   for (;;) {
     const std::int64_t waited = clock_.now_ns() - start;
     // `taking` is read before `taken`: once it is down, what was taken has been counted.
-    const bool taking = page_.taking != 0 && waited < kTakingWait_ns;
+    const bool taking = page_.taking != 0 && waited < kTakingWaitNs;
     if (taken(signal)) {
       reached = true;
       break;
@@ -68,7 +68,7 @@ bool SignalWitness::reached_group(int signal) {
     const bool is_pending = pending(signal);
     reached = reached || is_pending;
     // Pending is proof enough; staying until it is counted keeps the count from excusing the next one.
-    if (!taking && waited >= (reached ? 5 * kLongestWait_ns : kLongestWait_ns)) break;
+    if (!taking && waited >= (reached ? 5 * kLongestWaitNs : kLongestWaitNs)) break;
     pause_ns(200'000);
   }
   accounted_[number] = page_.seen[number].count;
@@ -80,7 +80,7 @@ bool SignalWitness::taken(int signal) const {
   if (seen.count == 0) return false;
   const std::int64_t age = clock_.now_ns() - seen.last_ns;
   const bool is_new = seen.count != accounted_[static_cast<std::size_t>(signal)];
-  return age < kSameBurst_ns || (is_new && age < kForgotten_ns);
+  return age < kSameBurstNs || (is_new && age < kForgottenNs);
 }
 
 bool SignalWitness::pending(int signal) const {

@@ -20,8 +20,8 @@ namespace fullbore::record {
 namespace {
 
 constexpr std::size_t kFrameBytes = 64u << 10;
-constexpr std::int64_t kFrameAge_ns = 1'000'000'000;
-constexpr std::int64_t kMinute_ns = 60'000'000'000;
+constexpr std::int64_t kFrameAgeNs = 1'000'000'000;
+constexpr std::int64_t kMinuteNs = 60'000'000'000;
 
 using Thread = std::pair<std::uint32_t, std::uint32_t>;  // pid, tid
 
@@ -66,7 +66,7 @@ struct RunWriter::State {
       : folder(options.folder),
         clock(run_clock),
         budget(options.budget_bytes_per_minute),
-        minute(run_clock.now_ns() / kMinute_ns) {}
+        minute(run_clock.now_ns() / kMinuteNs) {}
 
   std::string folder;
   const base::Clock& clock;
@@ -151,13 +151,13 @@ struct RunWriter::State {
 
   void flush(bool all) {
     const std::int64_t now = clock.now_ns();
-    const bool minute_over = all || now / kMinute_ns != minute;
-    minute = now / kMinute_ns;
+    const bool minute_over = all || now / kMinuteNs != minute;
+    minute = now / kMinuteNs;
     for (auto& [name, file] : files) {
       if (minute_over) say_what_was_thinned(file);
       for (auto it = file.pending.begin(); it != file.pending.end();) {
         Pending& pending = it->second;
-        if (!all && pending.records.size() < kFrameBytes && now - pending.since_ns < kFrameAge_ns) {
+        if (!all && pending.records.size() < kFrameBytes && now - pending.since_ns < kFrameAgeNs) {
           ++it;
           continue;
         }

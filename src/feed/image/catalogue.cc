@@ -1,0 +1,44 @@
+#include "feed/image/catalogue.h"
+
+namespace fullbore::image {
+namespace {
+
+// FNV-1a.
+void fold(std::uint64_t& hash, std::string_view bytes) {
+  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+}
+
+}  // namespace
+
+void Catalogue::add(std::string_view path, std::int64_t label) {
+  names_ += path;
+  ends_.push_back(names_.size());
+  labels_.push_back(label);
+}
+
+std::string_view Catalogue::name(std::uint64_t sample) const {
+  const std::uint64_t begin = sample == 0 ? 0 : ends_[sample - 1];
+  return std::string_view(names_).substr(begin, ends_[sample] - begin);
+}
+
+void Catalogue::path(std::uint64_t sample, std::string& path) const {
+  const std::string_view inside = name(sample);
+  path.clear();
+  if (!inside.starts_with('/') && !root_.empty()) {
+    path += root_;
+    if (!root_.ends_with('/')) path += '/';
+  }
+  path += inside;
+}
+
+std::uint64_t Catalogue::fingerprint() const {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (std::uint64_t i = 0; i < size(); ++i) {
+    fold(hash, name(i));
+    const std::int64_t label = labels_[i];
+    fold(hash, {reinterpret_cast<const char*>(&label), sizeof(label)});
+  }
+  return hash;
+}
+
+}  // namespace fullbore::image

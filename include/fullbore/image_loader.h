@@ -3,8 +3,17 @@
 // last byte for any number of threads, any depth and any place a run was resumed at.
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "fullbore/jpeg.h"
 
@@ -44,6 +53,131 @@ struct ResizeCenterCrop {
   std::uint32_t shorter_side = 0;  // after resizing; 0: to `resized` whatever its shape
   Size resized;
   Size crop{224, 224};
+};
+
+using Geometry = std::variant<RandomResizedCrop, ResizeCenterCrop>;
+
+enum class DType : std::uint8_t { kUint8, kFloat32, kFloat16, kBfloat16 };
+enum class Layout : std::uint8_t { kNchw, kNhwc };
+
+// (value / 255 - mean) / std for each of red, green and blue.
+struct Normalise {
+  std::array<float, 3> mean{0, 0, 0};
+  std::array<float, 3> std{1, 1, 1};
+};
+
+struct TransformOptions {
+  Geometry geometry = RandomResizedCrop{};
+  Filter filter = Filter::kBilinear;
+  double flip = 0;  // probability of being mirrored left to right
+  // Not for kUint8, which leaves values as they are: 0 to 255.
+  Normalise normalise;
+  DType dtype = DType::kFloat32;
+  Layout layout = Layout::kNchw;
+};
+
+// What a sample that cannot be read or decoded does.
+enum class OnError : std::uint8_t {
+  kRaise,    // ends the pass with an error when its batch is asked for; batches before it were handed out
+  kSkip,     // another one takes its place, drawn from the data set by (seed, epoch, sample)
+  kReplace,  // it becomes a black picture with its own label; Batch::replaced() has its place
+};
+
+struct LoaderOptions {
+  PlanOptions plan;
+  TransformOptions transform;
+  int threads = 0;  // 0: all cores this process may use but one, at least one
+  int depth = 2;    // batches made ahead of the one that is asked for
+  OnError on_error = OnError::kRaise;
+  std::uint64_t max_bad = 1000;            // different bad samples that are put up with before the pass ends
+  std::uint64_t max_pixels = 178'956'970;  // a picture that has more is a bad one; the number is Pillow's
+  std::size_t memory_limit = 4ull << 30;   // bytes of all batches together, those that the caller keeps included
+};
+
+struct Error {
+  std::string message;  // lower case, names what and where
+};
+
+template <typename T>
+using Expected = std::expected<T, Error>;
+
+struct BadSample {
+  std::uint64_t sample = 0;
+  std::string path;
+  std::string stage;  // "read" or "decode"
+  std::string reason;
+};
+
+// Milliseconds. The first three are summed over the threads, the others are of the clock on the wall.
+struct BatchTimes {
+  double read_ms = 0;       // opening and reading files
+  double decode_ms = 0;     // decoding, cropping, resizing, flipping
+  double finish_ms = 0;     // normalising, type, layout
+  double make_ms = 0;       // from its first sample begun to its last one finished
+  double slot_wait_ms = 0;  // that it could not be begun, because as many batches as `depth` or memory allow were there
+  double queue_ms = 0;      // that it was ready before it was asked for
+  double wait_ms = 0;       // that the caller of next() waited for it
+};
+
+// One batch. Its memory is used again when the last copy of this handle is gone, and outlives the loader.
+class FULLBORE_API Batch {
+ public:
+  struct Held;
+  explicit Batch(std::shared_ptr<Held> held) : held_(std::move(held)) {}
+
+  // samples x 3 x height x width or samples x height x width x 3 values without gaps, on a 64-byte boundary.
+  std::byte* data() const;
+  std::size_t samples() const;
+  std::span<const std::int64_t> labels() const;
+  // Numbers of the samples in the data set.
+  std::span<const std::uint64_t> ids() const;
+  // Places in the batch whose picture is black because its file is bad.
+  std::span<const std::uint32_t> replaced() const;
+  const BatchTimes& times() const;
+
+ private:
+  std::shared_ptr<Held> held_;
+};
+
+// Threads that make batches ahead of the caller. One pass at a time; all calls from one thread at a time.
+class FULLBORE_API ImageLoader {
+ public:
+  // `data`: a folder with one folder of pictures per class, or a list of files (*.csv, *.jsonl).
+  static Expected<std::unique_ptr<ImageLoader>> open(const std::string& data, const LoaderOptions& options);
+  ImageLoader(const ImageLoader&) = delete;
+  ImageLoader& operator=(const ImageLoader&) = delete;
+  // Ends the threads; batches that were handed out stay. In a forked child it leaves everything as it is.
+  ~ImageLoader();
+
+  std::uint64_t samples() const;
+  // Per pass, of this rank.
+  std::uint64_t batches() const;
+  // Of all ranks per epoch: left out, and taken twice.
+  std::uint64_t dropped() const;
+  std::uint64_t padded() const;
+  int threads() const;
+  Size picture_size() const;
+  const std::vector<std::string>& classes() const;
+  std::string path(std::uint64_t id) const;
+  std::int64_t label(std::uint64_t id) const;
+  // Of all names and labels: equal for equal data.
+  std::uint64_t fingerprint() const;
+
+  // Begins a pass at batch `first` of `epoch`; what was left of the one before is dropped.
+  Expected<void> start(std::uint64_t epoch, std::uint64_t first = 0);
+  // Whether the next batch, the end or an error is there after at most `patience`.
+  bool wait(std::chrono::milliseconds patience);
+  // The next batch; waits for it. Empty at the end of the pass. After an error the pass has ended.
+  Expected<std::optional<Batch>> next();
+  // Ends the pass. Nothing is made until the next start().
+  void stop();
+  // Each bad sample that was met in a batch handed out, once.
+  std::vector<BadSample> bad_samples() const;
+
+ private:
+  struct State;
+  explicit ImageLoader(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace fullbore::image

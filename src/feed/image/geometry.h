@@ -2,14 +2,12 @@
 // decoded, so that a decoder can leave out the rest.
 #pragma once
 
-#include <variant>
+#include <string>
 
 #include "feed/image/philox.h"
 #include "fullbore/image_loader.h"
 
 namespace fullbore::image {
-
-using Geometry = std::variant<RandomResizedCrop, ResizeCenterCrop>;
 
 // `window` of the picture is resized to `resized`; `kept` of that is the result.
 struct View {

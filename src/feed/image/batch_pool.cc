@@ -1,0 +1,195 @@
+#include "feed/image/batch_pool.h"
+
+#include <fmt/core.h>
+#include <pthread.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+
+namespace fullbore::image {
+namespace {
+
+// Draws for the place of a bad sample. That all are bad has probability 1e-16 where a tenth of the data is.
+constexpr std::uint64_t kRefills = 16;
+
+std::int64_t now_ns() {
+  return base::MonotonicClock().now_ns();
+}
+
+double ms(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e6;
+}
+
+}  // namespace
+
+BatchPool::BatchPool(const Catalogue& catalogue, const Plan& plan, const LoaderOptions& options, int threads)
+    : catalogue_(catalogue),
+      plan_(plan),
+      options_(options),
+      sample_bytes_(sample_bytes(options.transform)),
+      store_(std::make_shared<SlotStore>(options.plan.batch_size, options.plan.batch_size * sample_bytes_,
+                                         options.memory_limit)) {
+  for (int i = 0; i < threads; ++i) {
+    threads_.emplace_back([this] { work(); });
+    ::pthread_setname_np(threads_.back().native_handle(), "fullbore-image");
+  }
+}
+
+BatchPool::~BatchPool() {
+  stop();
+  const std::lock_guard lock(store_->mutex());
+  stopping_ = true;
+  store_->work().notify_all();
+}
+
+void BatchPool::start(std::uint64_t epoch, std::uint64_t first) {
+  stop();
+  const std::lock_guard lock(store_->mutex());
+  epoch_.emplace(plan_, epoch);
+  next_batch_ = first;
+  store_->work().notify_all();
+}
+
+void BatchPool::stop() {
+  const std::lock_guard lock(store_->mutex());
+  epoch_.reset();
+  held_up_ns_ = 0;
+  for (Slot* slot : open_) {
+    slot->dropped = true;
+    slot->unmade -= slot->samples - slot->taken;
+    slot->taken = slot->samples;
+    if (slot->unmade == 0) store_->give_back(slot);
+  }
+  open_.clear();
+}
+
+bool BatchPool::settled() const {
+  if (!epoch_) return true;
+  if (!open_.empty()) return open_.front()->unmade == 0;
+  return next_batch_ == plan_.batches() || store_->exhausted();
+}
+
+bool BatchPool::wait(std::chrono::milliseconds patience) {
+  std::unique_lock lock(store_->mutex());
+  return ready_.wait_for(lock, patience, [this] { return settled(); });
+}
+
+base::Expected<Slot*> BatchPool::next() {
+  std::unique_lock lock(store_->mutex());
+  ready_.wait(lock, [this] { return settled(); });
+  if (!epoch_) return nullptr;
+  if (open_.empty()) {
+    if (next_batch_ == plan_.batches()) {
+      epoch_.reset();
+      return nullptr;
+    }
+    return base::fail(
+        fmt::format("all {} batches that memory is allowed for are still held; drop some, or raise "
+                    "memory_limit ({} bytes)",
+                    store_->most(), options_.memory_limit));
+  }
+  Slot* slot = open_.front();
+  open_.pop_front();
+  slot->times.queue_ms = ms(now_ns() - slot->ready_ns);
+  store_->work().notify_all();
+  return slot;
+}
+
+void BatchPool::work() {
+  SampleMaker maker(catalogue_, options_.transform, options_.max_pixels);
+  std::unique_lock lock(store_->mutex());
+  while (const auto place = take_place(lock)) {
+    lock.unlock();
+    make(maker, *place);
+    lock.lock();
+  }
+}
+
+std::optional<BatchPool::Place> BatchPool::take_place(std::unique_lock<std::mutex>& lock) {
+  while (!stopping_) {
+    const bool left = !open_.empty() && open_.back()->taken < open_.back()->samples;
+    if (left || begin_batch()) {
+      Slot* slot = open_.back();
+      return Place{slot, slot->taken++, *epoch_};
+    }
+    store_->work().wait(lock);
+  }
+  return std::nullopt;
+}
+
+bool BatchPool::begin_batch() {
+  if (!epoch_ || next_batch_ == plan_.batches()) return false;
+  const std::int64_t now = now_ns();
+  Slot* slot = open_.size() < static_cast<std::size_t>(options_.depth) ? store_->take() : nullptr;
+  if (slot == nullptr) {
+    if (held_up_ns_ == 0) held_up_ns_ = now;
+    return false;
+  }
+  slot->batch = next_batch_++;
+  slot->samples = static_cast<std::uint32_t>(plan_.batch_samples(slot->batch));
+  slot->taken = 0;
+  slot->unmade = slot->samples;
+  slot->dropped = slot->unfilled = false;
+  slot->begin_ns = now;
+  slot->replaced.clear();
+  slot->faults.clear();
+  slot->times = {};
+  slot->times.slot_wait_ms = held_up_ns_ == 0 ? 0 : ms(now - held_up_ns_);
+  held_up_ns_ = 0;
+  open_.push_back(slot);
+  store_->work().notify_all();
+  return true;
+}
+
+void BatchPool::make(SampleMaker& maker, const Place& place) {
+  const auto [slot, index, epoch] = place;
+  const std::uint64_t wanted = epoch.sample(slot->batch, index);
+  const SampleRandom random{options_.plan.seed, epoch.number(), wanted};
+  std::byte* const out = slot->memory.get() + index * sample_bytes_;
+  SampleTimes times;
+  std::vector<PlacedFault> faults;
+  std::uint64_t sample = wanted;
+  const auto try_sample = [&] {
+    auto made = maker.make({random.seed, random.epoch, sample}, out, times);
+    if (!made) faults.push_back({index, sample, std::move(made.error())});
+    return made.has_value();
+  };
+  bool filled = try_sample();
+  if (!filled && options_.on_error == OnError::kReplace) {
+    maker.make_blank(out);
+    filled = true;
+  }
+  for (std::uint64_t draw = 0; !filled && options_.on_error == OnError::kSkip && draw < kRefills; ++draw) {
+    sample = to_range(random.block(Draw::kRefill, draw)[0], catalogue_.size());
+    filled = try_sample();
+  }
+  slot->ids[index] = sample;
+  slot->labels[index] = catalogue_.label(sample);
+  finish_place(place, times, std::move(faults), filled);
+}
+
+void BatchPool::finish_place(const Place& place, const SampleTimes& times, std::vector<PlacedFault> faults,
+                             bool filled) {
+  Slot* slot = place.slot;
+  const std::lock_guard lock(store_->mutex());
+  slot->times.read_ms += ms(times.read_ns);
+  slot->times.decode_ms += ms(times.decode_ns);
+  slot->times.finish_ms += ms(times.finish_ns);
+  if (!filled) slot->unfilled = true;
+  if (!faults.empty() && options_.on_error == OnError::kReplace) slot->replaced.push_back(place.index);
+  for (PlacedFault& fault : faults) slot->faults.push_back(std::move(fault));
+  if (--slot->unmade > 0) return;
+  slot->ready_ns = now_ns();
+  slot->times.make_ms = ms(slot->ready_ns - slot->begin_ns);
+  if (slot->dropped) {
+    store_->give_back(slot);
+    return;
+  }
+  // Threads finish in any order; what is reported does not depend on it.
+  std::ranges::sort(slot->replaced);
+  std::ranges::stable_sort(slot->faults, {}, &PlacedFault::place);
+  ready_.notify_all();
+}
+
+}  // namespace fullbore::image

@@ -1,0 +1,71 @@
+// The threads that fill batches, one sample at a time, and the order in which finished batches come out.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "feed/image/batch_slots.h"
+#include "feed/image/plan.h"
+
+namespace fullbore::image {
+
+// One pass at a time. Threads take the places of the batch begun last; the next one is begun when fewer than `depth`
+// are under way or waiting and a slot is free. start(), stop(), wait() and next() are for one thread at a time.
+class BatchPool {
+ public:
+  // `catalogue` and `plan` must outlive it.
+  BatchPool(const Catalogue& catalogue, const Plan& plan, const LoaderOptions& options, int threads);
+  BatchPool(const BatchPool&) = delete;
+  BatchPool& operator=(const BatchPool&) = delete;
+  // After the samples under way.
+  ~BatchPool();
+
+  void start(std::uint64_t epoch, std::uint64_t first);
+  void stop();
+  // True when next() would not block.
+  bool wait(std::chrono::milliseconds patience);
+  // The next batch, which is the caller's until it gives it back to the store; null at the end. Fails when the caller
+  // holds so many that none can be made.
+  base::Expected<Slot*> next();
+
+  const std::shared_ptr<SlotStore>& store() const { return store_; }
+  int threads() const { return static_cast<int>(threads_.size()); }
+
+ private:
+  struct Place {
+    Slot* slot = nullptr;
+    std::uint32_t index = 0;
+    Plan::Epoch epoch;
+  };
+
+  void work();
+  std::optional<Place> take_place(std::unique_lock<std::mutex>& lock);
+  bool begin_batch();
+  void make(SampleMaker& maker, const Place& place);
+  void finish_place(const Place& place, const SampleTimes& times, std::vector<PlacedFault> faults, bool filled);
+  bool settled() const;
+
+  const Catalogue& catalogue_;
+  const Plan& plan_;
+  const LoaderOptions options_;
+  const std::size_t sample_bytes_;
+  const std::shared_ptr<SlotStore> store_;
+
+  // Under the store's mutex.
+  std::condition_variable ready_;     // the oldest batch may be finished
+  std::optional<Plan::Epoch> epoch_;  // of the pass; empty: none
+  std::uint64_t next_batch_ = 0;      // to be begun
+  std::deque<Slot*> open_;            // begun and not handed out, in order
+  std::int64_t held_up_ns_ = 0;       // since when the next one could not be begun; 0: it could
+  bool stopping_ = false;
+
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace fullbore::image

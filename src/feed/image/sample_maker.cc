@@ -1,0 +1,110 @@
+#include "feed/image/sample_maker.h"
+
+#include <fmt/core.h>
+
+#include <cstring>
+
+#include "base/clock.h"
+#include "feed/image/finish.h"
+#include "feed/image/geometry.h"
+
+namespace fullbore::image {
+namespace {
+
+std::int64_t now_ns() {
+  return base::MonotonicClock().now_ns();
+}
+
+std::unexpected<SampleFault> fault(const char* stage, std::string reason) {
+  return std::unexpected(SampleFault{stage, std::move(reason)});
+}
+
+bool is_rgb8(const TransformOptions& transform) {
+  return transform.dtype == DType::kUint8 && transform.layout == Layout::kNhwc;
+}
+
+bool is_whole(const Rect& part, Size size) {
+  return part.width == size.width && part.height == size.height;
+}
+
+}  // namespace
+
+std::size_t sample_bytes(const TransformOptions& transform) {
+  const Size size = output_size(transform.geometry);
+  return std::size_t{size.width} * size.height * 3 * bytes_per_value(transform.dtype);
+}
+
+SampleMaker::SampleMaker(const Catalogue& catalogue, const TransformOptions& transform, std::uint64_t max_pixels)
+    : catalogue_(catalogue),
+      transform_(transform),
+      max_pixels_(max_pixels),
+      out_(output_size(transform.geometry)),
+      decoders_(make_decoders()) {
+  if (!is_rgb8(transform)) rgb_.resize(std::size_t{out_.width} * out_.height * 3);
+}
+
+std::expected<void, SampleFault> SampleMaker::make(const SampleRandom& random, std::byte* out, SampleTimes& times) {
+  const std::int64_t begin = now_ns();
+  catalogue_.path(random.sample, path_);
+  const auto file = file_.read(path_);
+  const std::int64_t have_file = now_ns();
+  times.read_ns += have_file - begin;
+  if (!file) return fault("read", file.error().message());
+
+  const bool direct = is_rgb8(transform_);
+  auto decoded = decode(*file, random, direct ? reinterpret_cast<std::uint8_t*>(out) : rgb_.data());
+  const std::int64_t have_pixels = now_ns();
+  times.decode_ns += have_pixels - have_file;
+  if (!decoded || direct) return decoded;
+
+  finish(rgb_.data(), std::size_t{out_.width} * out_.height, transform_, out);
+  times.finish_ns += now_ns() - have_pixels;
+  return {};
+}
+
+void SampleMaker::make_blank(std::byte* out) {
+  if (is_rgb8(transform_)) {
+    std::memset(out, 0, sample_bytes(transform_));
+    return;
+  }
+  rgb_.assign(rgb_.size(), 0);
+  finish(rgb_.data(), std::size_t{out_.width} * out_.height, transform_, out);
+}
+
+Decoder* SampleMaker::decoder_of(std::span<const std::uint8_t> file) const {
+  for (const auto& decoder : decoders_) {
+    if (decoder->recognises(file)) return decoder.get();
+  }
+  return nullptr;
+}
+
+std::expected<void, SampleFault> SampleMaker::decode(std::span<const std::uint8_t> file, const SampleRandom& random,
+                                                     std::uint8_t* rgb) {
+  Decoder* decoder = decoder_of(file);
+  if (decoder == nullptr) return fault("decode", fmt::format("{}, which is not decoded here", describe_unknown(file)));
+  const auto size = decoder->read_size(file);
+  if (!size) return fault("decode", size.error().message());
+  if (std::uint64_t{size->width} * size->height > max_pixels_)
+    return fault("decode", fmt::format("{} x {} pixels; max_pixels is {}", size->width, size->height, max_pixels_));
+  const View view = view_of(transform_.geometry, *size, random);
+  const bool flip = transform_.flip > 0 && to_unit(random.block(Draw::kFlip, 0)[0]) < transform_.flip;
+  const DecodeJob job{view.window, view.resized, transform_.filter, flip};
+  const auto done = is_whole(view.kept, view.resized) ? decoder->decode(file, job, {rgb, std::size_t{out_.width} * 3})
+                                                      : decode_part(*decoder, file, job, view.kept, rgb);
+  if (!done) return fault("decode", done.error().message());
+  return {};
+}
+
+base::Expected<void> SampleMaker::decode_part(Decoder& decoder, std::span<const std::uint8_t> file,
+                                              const DecodeJob& job, Rect kept, std::uint8_t* rgb) {
+  const std::size_t stride = std::size_t{job.resized.width} * 3;
+  resized_.resize(stride * job.resized.height);
+  if (auto done = decoder.decode(file, job, {resized_.data(), stride}); !done) return done;
+  if (job.flip) kept.x = job.resized.width - kept.x - kept.width;
+  const std::size_t row = std::size_t{kept.width} * 3;
+  for (std::uint32_t y = 0; y < kept.height; ++y)
+    std::memcpy(rgb + y * row, resized_.data() + (kept.y + y) * stride + std::size_t{kept.x} * 3, row);
+  return {};
+}
+
+}  // namespace fullbore::image

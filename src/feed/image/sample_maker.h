@@ -1,0 +1,59 @@
+// One sample from its file to its place in a batch. Belongs to one thread and keeps that thread's buffers and decoders.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "feed/image/catalogue.h"
+#include "feed/image/decoder.h"
+#include "feed/image/file_bytes.h"
+#include "feed/image/philox.h"
+
+namespace fullbore::image {
+
+struct SampleFault {
+  const char* stage = "";  // "read" or "decode"
+  std::string reason;
+};
+
+struct SampleTimes {
+  std::int64_t read_ns = 0;
+  std::int64_t decode_ns = 0;
+  std::int64_t finish_ns = 0;
+};
+
+class SampleMaker {
+ public:
+  // `catalogue` must outlive it.
+  SampleMaker(const Catalogue& catalogue, const TransformOptions& transform, std::uint64_t max_pixels);
+
+  // Writes sample_bytes() to `out`; adds to `times`.
+  std::expected<void, SampleFault> make(const SampleRandom& random, std::byte* out, SampleTimes& times);
+  // A black picture.
+  void make_blank(std::byte* out);
+
+ private:
+  std::expected<void, SampleFault> decode(std::span<const std::uint8_t> file, const SampleRandom& random,
+                                          std::uint8_t* rgb);
+  Decoder* decoder_of(std::span<const std::uint8_t> file) const;
+  // Decodes into rows of the resized picture and keeps its centre.
+  base::Expected<void> decode_part(Decoder& decoder, std::span<const std::uint8_t> file, const DecodeJob& job,
+                                   Rect kept, std::uint8_t* rgb);
+
+  const Catalogue& catalogue_;
+  const TransformOptions transform_;
+  const std::uint64_t max_pixels_;
+  const Size out_;
+  std::vector<std::unique_ptr<Decoder>> decoders_;
+  FileBytes file_;
+  std::string path_;
+  std::vector<std::uint8_t> rgb_;      // of the finished size; unused where the batch itself is 8-bit RGB
+  std::vector<std::uint8_t> resized_;  // before its centre is cut out
+};
+
+std::size_t sample_bytes(const TransformOptions& transform);
+
+}  // namespace fullbore::image

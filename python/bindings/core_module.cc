@@ -5,5 +5,6 @@ NB_MODULE(_core, module) {
   nanobind::set_leak_warnings(false);  // a daemon thread may still hold a transfer when the interpreter ends
   fullbore::bindings::bind_jpeg(module);
   fullbore::bindings::bind_limits(module);
+  fullbore::bindings::bind_image_loader(module);
   fullbore::bindings::bind_transfer(module, fullbore::gpu::load_cuda);
 }

@@ -3,33 +3,31 @@
 A script needs none of this to be watched: `fullbore run -- python train.py`. These are for loops without a DataLoader
 (`step`, `observe`) and for notebooks (`watching`). Where nobody watches they do nothing.
 
-`PrefetchDataLoader` and `build_optimized_dataloader` make a loader feed a GPU; they import torch when first used.
+`ImageLoader` makes batches of pictures by threads of C++. `PrefetchDataLoader` and `build_optimized_dataloader` make any
+loader of torch feed a GPU; they import torch when first used.
 `decode_jpeg` decodes no more of a photograph than a crop needs; it needs NumPy.
 """
 
 from .steps import observe, step
 from .watching import watching
 
-__all__ = [
-    "BatchTiming",
-    "PrefetchDataLoader",
-    "build_optimized_dataloader",
-    "decode_jpeg",
-    "jpeg_checkpoints",
-    "jpeg_header",
-    "observe",
-    "step",
-    "watching",
-]
-
 _LAZY = {
     "BatchTiming": ".prefetch",
+    "CenterCrop": ".images",
+    "ImageBatch": ".images",
+    "ImageLoader": ".images",
+    "Normalize": ".images",
     "PrefetchDataLoader": ".prefetch",
+    "RandomHorizontalFlip": ".images",
+    "RandomResizedCrop": ".images",
+    "Resize": ".images",
     "build_optimized_dataloader": ".optimized",
     "decode_jpeg": ".jpeg",
     "jpeg_checkpoints": ".jpeg",
     "jpeg_header": ".jpeg",
 }
+
+__all__ = [*_LAZY, "observe", "step", "watching"]
 
 
 def __getattr__(name):

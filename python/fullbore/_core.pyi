@@ -1,5 +1,7 @@
 from collections.abc import Sequence
 from typing import Annotated
+import enum
+from typing import Any
 
 import numpy
 from numpy.typing import NDArray
@@ -61,6 +63,243 @@ class UsableLimits:
 
 def read_limits() -> UsableLimits:
     """Reads affinity, control groups, /dev/shm and memory of this process."""
+
+class ImageDType(enum.Enum):
+    uint8 = 0
+
+    float32 = 1
+
+    float16 = 2
+
+    bfloat16 = 3
+
+class ImageLayout(enum.Enum):
+    NCHW = 0
+
+    NHWC = 1
+
+class ImageOnError(enum.Enum):
+    raise = 0
+
+    skip = 1
+
+    replace = 2
+
+class ImageUneven(enum.Enum):
+    pad = 0
+
+    drop = 1
+
+class ImageFilter(enum.Enum):
+    bilinear = 0
+
+    bicubic = 1
+
+class ImageLoaderOptions:
+    """include/fullbore/image_loader.h says what each field means."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def batch_size(self) -> int: ...
+
+    @batch_size.setter
+    def batch_size(self, arg: int, /) -> None: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @seed.setter
+    def seed(self, arg: int, /) -> None: ...
+
+    @property
+    def shuffle(self) -> bool: ...
+
+    @shuffle.setter
+    def shuffle(self, arg: bool, /) -> None: ...
+
+    @property
+    def rank(self) -> int: ...
+
+    @rank.setter
+    def rank(self, arg: int, /) -> None: ...
+
+    @property
+    def world_size(self) -> int: ...
+
+    @world_size.setter
+    def world_size(self, arg: int, /) -> None: ...
+
+    @property
+    def drop_last(self) -> bool: ...
+
+    @drop_last.setter
+    def drop_last(self, arg: bool, /) -> None: ...
+
+    @property
+    def uneven(self) -> ImageUneven: ...
+
+    @uneven.setter
+    def uneven(self, arg: ImageUneven, /) -> None: ...
+
+    @property
+    def filter(self) -> ImageFilter: ...
+
+    @filter.setter
+    def filter(self, arg: ImageFilter, /) -> None: ...
+
+    @property
+    def flip(self) -> float: ...
+
+    @flip.setter
+    def flip(self, arg: float, /) -> None: ...
+
+    @property
+    def dtype(self) -> ImageDType: ...
+
+    @dtype.setter
+    def dtype(self, arg: ImageDType, /) -> None: ...
+
+    @property
+    def layout(self) -> ImageLayout: ...
+
+    @layout.setter
+    def layout(self, arg: ImageLayout, /) -> None: ...
+
+    @property
+    def threads(self) -> int: ...
+
+    @threads.setter
+    def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def depth(self) -> int: ...
+
+    @depth.setter
+    def depth(self, arg: int, /) -> None: ...
+
+    @property
+    def on_error(self) -> ImageOnError: ...
+
+    @on_error.setter
+    def on_error(self, arg: ImageOnError, /) -> None: ...
+
+    @property
+    def max_bad(self) -> int: ...
+
+    @max_bad.setter
+    def max_bad(self, arg: int, /) -> None: ...
+
+    @property
+    def max_pixels(self) -> int: ...
+
+    @max_pixels.setter
+    def max_pixels(self, arg: int, /) -> None: ...
+
+    @property
+    def memory_limit(self) -> int: ...
+
+    @memory_limit.setter
+    def memory_limit(self, arg: int, /) -> None: ...
+
+    def random_resized_crop(self, height: int, width: int, scale: Sequence[float], ratio: Sequence[float]) -> None: ...
+
+    def resize_center_crop(self, shorter_side: int, resized: Sequence[int], crop: Sequence[int]) -> None:
+        """
+        Sizes are (height, width). shorter_side 0: to `resized` whatever the shape.
+        """
+
+    def normalise(self, mean: Sequence[float], std: Sequence[float]) -> None: ...
+
+class ImageBatchTimes:
+    """
+    What one batch took, in milliseconds: read_ms, decode_ms and finish_ms summed over threads.
+    """
+
+    @property
+    def read_ms(self) -> float: ...
+
+    @property
+    def decode_ms(self) -> float: ...
+
+    @property
+    def finish_ms(self) -> float: ...
+
+    @property
+    def make_ms(self) -> float: ...
+
+    @property
+    def slot_wait_ms(self) -> float: ...
+
+    @property
+    def queue_ms(self) -> float: ...
+
+    @property
+    def wait_ms(self) -> float: ...
+
+class ImageBatch:
+    """One batch; arrays made of it keep its memory."""
+
+    def pixels(self) -> Any:
+        """A 4-D array without a copy."""
+
+    def labels(self) -> Any:
+        """int64 [samples], without a copy."""
+
+    @property
+    def ids(self) -> list[int]: ...
+
+    @property
+    def replaced(self) -> list[int]: ...
+
+    @property
+    def times(self) -> ImageBatchTimes: ...
+
+class ImageLoader:
+    """Threads that make batches of pictures ahead of the caller."""
+
+    def __init__(self, data: str, options: ImageLoaderOptions) -> None:
+        """Lists the data and starts the threads."""
+
+    def start(self, epoch: int, first: int) -> None:
+        """Begins a pass at batch `first`; ends the one before."""
+
+    def next(self) -> object:
+        """The next ImageBatch, or None at the end. Ctrl-C ends the wait."""
+
+    def stop(self) -> None:
+        """Ends the pass."""
+
+    def close(self) -> None:
+        """
+        Ends the threads, after the samples under way. Nothing else may be called afterwards.
+        """
+
+    def path(self, arg: int, /) -> bytes: ...
+
+    @property
+    def samples(self) -> int: ...
+
+    @property
+    def batches(self) -> int: ...
+
+    @property
+    def dropped(self) -> int: ...
+
+    @property
+    def padded(self) -> int: ...
+
+    @property
+    def threads(self) -> int: ...
+
+    @property
+    def fingerprint(self) -> int: ...
+
+    @property
+    def classes(self) -> list: ...
+
+    @property
+    def bad_samples(self) -> list: ...
 
 class TransferTimes:
     """What one batch took; milliseconds and bytes."""

@@ -1,0 +1,245 @@
+// include/fullbore/image_loader.h for Python. Everything that may wait gives the GIL back meanwhile.
+#include "fullbore/image_loader.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.h"
+
+namespace nb = nanobind;
+
+namespace fullbore::bindings {
+namespace {
+
+using image::Batch;
+using image::ImageLoader;
+using image::LoaderOptions;
+using image::TransformOptions;
+
+template <typename T>
+T value_or_raise(image::Expected<T> expected) {
+  if (!expected) throw std::runtime_error(expected.error().message);
+  if constexpr (!std::is_void_v<T>) return std::move(*expected);
+}
+
+// Ctrl-C is looked for this often.
+constexpr std::chrono::milliseconds kPatience{100};
+
+struct Loader {
+  std::unique_ptr<ImageLoader> loader;
+  TransformOptions transform;
+};
+
+// A batch, and what its bytes are.
+struct LoadedBatch {
+  Batch batch;
+  image::Size size;
+  TransformOptions transform;
+};
+
+nb::dlpack::dtype dtype_of(image::DType dtype) {
+  using Code = nb::dlpack::dtype_code;
+  switch (dtype) {
+    case image::DType::kUint8:
+      return {static_cast<std::uint8_t>(Code::UInt), 8, 1};
+    case image::DType::kFloat32:
+      return {static_cast<std::uint8_t>(Code::Float), 32, 1};
+    case image::DType::kFloat16:
+      return {static_cast<std::uint8_t>(Code::Float), 16, 1};
+    case image::DType::kBfloat16:
+      return {static_cast<std::uint8_t>(Code::Bfloat), 16, 1};
+  }
+  throw std::logic_error("an unknown type");
+}
+
+// Arrays keep the batch, so its memory is used again only when the last of them is gone.
+nb::ndarray<nb::array_api> pixels(nb::handle self) {
+  const auto& [batch, size, transform] = nb::cast<LoadedBatch&>(self);
+  const bool planes = transform.layout == image::Layout::kNchw;
+  const std::array<std::size_t, 4> shape = {batch.samples(), planes ? 3u : size.height,
+                                            planes ? size.height : size.width, planes ? size.width : 3u};
+  return nb::ndarray<nb::array_api>(batch.data(), 4, shape.data(), self, nullptr, dtype_of(transform.dtype));
+}
+
+nb::ndarray<nb::array_api> labels(nb::handle self) {
+  const auto given = nb::cast<LoadedBatch&>(self).batch.labels();
+  const std::size_t count = given.size();
+  return nb::ndarray<nb::array_api>(const_cast<std::int64_t*>(given.data()), 1, &count, self, nullptr,
+                                    nb::dtype<std::int64_t>());
+}
+
+nb::object next_batch(Loader& self) {
+  for (bool ready = false; !ready;) {
+    {
+      const nb::gil_scoped_release waiting;
+      ready = self.loader->wait(kPatience);
+    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+  auto batch = value_or_raise(self.loader->next());
+  if (!batch) return nb::none();
+  return nb::cast(LoadedBatch{std::move(*batch), self.loader->picture_size(), self.transform});
+}
+
+void bind_batch(nb::module_& module) {
+  using image::BatchTimes;
+  nb::class_<BatchTimes>(module, "ImageBatchTimes",
+                         "What one batch took, in milliseconds: read_ms, decode_ms and finish_ms summed over threads.")
+      .def_ro("read_ms", &BatchTimes::read_ms)
+      .def_ro("decode_ms", &BatchTimes::decode_ms)
+      .def_ro("finish_ms", &BatchTimes::finish_ms)
+      .def_ro("make_ms", &BatchTimes::make_ms)
+      .def_ro("slot_wait_ms", &BatchTimes::slot_wait_ms)
+      .def_ro("queue_ms", &BatchTimes::queue_ms)
+      .def_ro("wait_ms", &BatchTimes::wait_ms);
+  nb::class_<LoadedBatch>(module, "ImageBatch", "One batch; arrays made of it keep its memory.")
+      .def(
+          "pixels", [](nb::handle_t<LoadedBatch> self) { return pixels(self); }, "A 4-D array without a copy.")
+      .def(
+          "labels", [](nb::handle_t<LoadedBatch> self) { return labels(self); }, "int64 [samples], without a copy.")
+      .def_prop_ro("ids",
+                   [](const LoadedBatch& self) {
+                     const auto ids = self.batch.ids();
+                     return std::vector<std::uint64_t>(ids.begin(), ids.end());
+                   })
+      .def_prop_ro("replaced",
+                   [](const LoadedBatch& self) {
+                     const auto places = self.batch.replaced();
+                     return std::vector<std::uint32_t>(places.begin(), places.end());
+                   })
+      .def_prop_ro("times", [](const LoadedBatch& self) { return self.batch.times(); });
+}
+
+void bind_options(nb::module_& module) {
+  nb::enum_<image::DType>(module, "ImageDType")
+      .value("uint8", image::DType::kUint8)
+      .value("float32", image::DType::kFloat32)
+      .value("float16", image::DType::kFloat16)
+      .value("bfloat16", image::DType::kBfloat16);
+  nb::enum_<image::Layout>(module, "ImageLayout")
+      .value("NCHW", image::Layout::kNchw)
+      .value("NHWC", image::Layout::kNhwc);
+  nb::enum_<image::OnError>(module, "ImageOnError")
+      .value("raise", image::OnError::kRaise)
+      .value("skip", image::OnError::kSkip)
+      .value("replace", image::OnError::kReplace);
+  nb::enum_<image::Uneven>(module, "ImageUneven").value("pad", image::Uneven::kPad).value("drop", image::Uneven::kDrop);
+  nb::enum_<image::Filter>(module, "ImageFilter")
+      .value("bilinear", image::Filter::kBilinear)
+      .value("bicubic", image::Filter::kBicubic);
+  nb::class_<LoaderOptions>(module, "ImageLoaderOptions", "include/fullbore/image_loader.h says what each field means.")
+      .def(nb::init<>())
+      .def_prop_rw(
+          "batch_size", [](LoaderOptions& o) { return o.plan.batch_size; },
+          [](LoaderOptions& o, std::uint32_t v) { o.plan.batch_size = v; })
+      .def_prop_rw(
+          "seed", [](LoaderOptions& o) { return o.plan.seed; },
+          [](LoaderOptions& o, std::uint64_t v) { o.plan.seed = v; })
+      .def_prop_rw(
+          "shuffle", [](LoaderOptions& o) { return o.plan.shuffle; },
+          [](LoaderOptions& o, bool v) { o.plan.shuffle = v; })
+      .def_prop_rw(
+          "rank", [](LoaderOptions& o) { return o.plan.rank; },
+          [](LoaderOptions& o, std::uint32_t v) { o.plan.rank = v; })
+      .def_prop_rw(
+          "world_size", [](LoaderOptions& o) { return o.plan.world_size; },
+          [](LoaderOptions& o, std::uint32_t v) { o.plan.world_size = v; })
+      .def_prop_rw(
+          "drop_last", [](LoaderOptions& o) { return o.plan.drop_last; },
+          [](LoaderOptions& o, bool v) { o.plan.drop_last = v; })
+      .def_prop_rw(
+          "uneven", [](LoaderOptions& o) { return o.plan.uneven; },
+          [](LoaderOptions& o, image::Uneven v) { o.plan.uneven = v; })
+      .def_prop_rw(
+          "filter", [](LoaderOptions& o) { return o.transform.filter; },
+          [](LoaderOptions& o, image::Filter v) { o.transform.filter = v; })
+      .def_prop_rw(
+          "flip", [](LoaderOptions& o) { return o.transform.flip; },
+          [](LoaderOptions& o, double v) { o.transform.flip = v; })
+      .def_prop_rw(
+          "dtype", [](LoaderOptions& o) { return o.transform.dtype; },
+          [](LoaderOptions& o, image::DType v) { o.transform.dtype = v; })
+      .def_prop_rw(
+          "layout", [](LoaderOptions& o) { return o.transform.layout; },
+          [](LoaderOptions& o, image::Layout v) { o.transform.layout = v; })
+      .def_rw("threads", &LoaderOptions::threads)
+      .def_rw("depth", &LoaderOptions::depth)
+      .def_rw("on_error", &LoaderOptions::on_error)
+      .def_rw("max_bad", &LoaderOptions::max_bad)
+      .def_rw("max_pixels", &LoaderOptions::max_pixels)
+      .def_rw("memory_limit", &LoaderOptions::memory_limit)
+      .def(
+          "random_resized_crop",
+          [](LoaderOptions& o, std::uint32_t height, std::uint32_t width, std::array<double, 2> scale,
+             std::array<double, 2> ratio) {
+            o.transform.geometry = image::RandomResizedCrop{{width, height}, scale[0], scale[1], ratio[0], ratio[1]};
+          },
+          nb::arg("height"), nb::arg("width"), nb::arg("scale"), nb::arg("ratio"))
+      .def(
+          "resize_center_crop",
+          [](LoaderOptions& o, std::uint32_t shorter_side, std::array<std::uint32_t, 2> resized,
+             std::array<std::uint32_t, 2> crop) {
+            o.transform.geometry = image::ResizeCenterCrop{shorter_side, {resized[1], resized[0]}, {crop[1], crop[0]}};
+          },
+          nb::arg("shorter_side"), nb::arg("resized"), nb::arg("crop"),
+          "Sizes are (height, width). shorter_side 0: to `resized` whatever the shape.")
+      .def(
+          "normalise",
+          [](LoaderOptions& o, std::array<float, 3> mean, std::array<float, 3> std) {
+            o.transform.normalise = {mean, std};
+          },
+          nb::arg("mean"), nb::arg("std"));
+}
+
+}  // namespace
+
+void bind_image_loader(nb::module_& module) {
+  using Wait = nb::call_guard<nb::gil_scoped_release>;
+  bind_options(module);
+  bind_batch(module);
+  nb::class_<Loader>(module, "ImageLoader", "Threads that make batches of pictures ahead of the caller.")
+      .def(
+          "__init__",
+          [](Loader* self, const std::string& data, const LoaderOptions& options) {
+            new (self) Loader{value_or_raise(ImageLoader::open(data, options)), options.transform};
+          },
+          nb::arg("data"), nb::arg("options"), Wait(), "Lists the data and starts the threads.")
+      .def(
+          "start",
+          [](Loader& self, std::uint64_t epoch, std::uint64_t first) {
+            value_or_raise(self.loader->start(epoch, first));
+          },
+          nb::arg("epoch"), nb::arg("first"), Wait(), "Begins a pass at batch `first`; ends the one before.")
+      .def("next", &next_batch, "The next ImageBatch, or None at the end. Ctrl-C ends the wait.")
+      .def(
+          "stop", [](Loader& self) { self.loader->stop(); }, Wait(), "Ends the pass.")
+      .def(
+          "close", [](Loader& self) { self.loader.reset(); }, Wait(),
+          "Ends the threads, after the samples under way. Nothing else may be called afterwards.")
+      .def("path", [](const Loader& self, std::uint64_t id) { return nb::bytes(self.loader->path(id).c_str()); })
+      .def_prop_ro("samples", [](const Loader& self) { return self.loader->samples(); })
+      .def_prop_ro("batches", [](const Loader& self) { return self.loader->batches(); })
+      .def_prop_ro("dropped", [](const Loader& self) { return self.loader->dropped(); })
+      .def_prop_ro("padded", [](const Loader& self) { return self.loader->padded(); })
+      .def_prop_ro("threads", [](const Loader& self) { return self.loader->threads(); })
+      .def_prop_ro("fingerprint", [](const Loader& self) { return self.loader->fingerprint(); })
+      .def_prop_ro("classes",
+                   [](const Loader& self) {
+                     nb::list names;
+                     for (const std::string& name : self.loader->classes()) names.append(nb::bytes(name.c_str()));
+                     return names;
+                   })
+      .def_prop_ro("bad_samples", [](const Loader& self) {
+        nb::list bad;
+        for (const auto& [sample, path, stage, reason] : self.loader->bad_samples())
+          bad.append(nb::make_tuple(sample, nb::bytes(path.c_str()), stage, reason));
+        return bad;
+      });
+}
+
+}  // namespace fullbore::bindings

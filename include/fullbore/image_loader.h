@@ -92,6 +92,9 @@ struct LoaderOptions {
   std::uint64_t max_bad = 1000;            // different bad samples that are put up with before the pass ends
   std::uint64_t max_pixels = 178'956'970;  // a picture that has more is a bad one; the number is Pillow's
   std::size_t memory_limit = 4ull << 30;   // bytes of all batches together, those that the caller keeps included
+  // Bytes for the checkpoints of JPEGs, about 1 kB each: from its second epoch on a picture then costs a third less. 0:
+  // none.
+  std::size_t index_memory = 256u << 20;
 };
 
 struct Error {

@@ -172,6 +172,7 @@ void bind_options(nb::module_& module) {
       .def_rw("on_error", &LoaderOptions::on_error)
       .def_rw("max_bad", &LoaderOptions::max_bad)
       .def_rw("max_pixels", &LoaderOptions::max_pixels)
+      .def_rw("index_memory", &LoaderOptions::index_memory)
       .def_rw("memory_limit", &LoaderOptions::memory_limit)
       .def(
           "random_resized_crop",

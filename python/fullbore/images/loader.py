@@ -92,6 +92,7 @@ class ImageLoader:
     on_error: "raise" ends the pass at a bad picture, "skip" puts another one in its place, "replace" a black one
     max_bad: so many different bad pictures are put up with
     memory_limit: bytes of all batches together, those that you keep included
+    index_memory: bytes for the places in JPEGs where decoding can start, about 1 kB each; later epochs then decode less
     output: "torch", "numpy" or "dlpack" (objects with __dlpack__); None: torch where it is installed, else NumPy
 
     Raises ValueError for arguments, RuntimeError for data that cannot be read. One pass at a time: a new one ends the one
@@ -100,7 +101,8 @@ class ImageLoader:
 
     def __init__(self, data, batch_size, *, transform, dtype="float32", layout="NCHW", seed=0, shuffle=True,
                  drop_last=True, uneven="pad", rank=None, world_size=None, threads="auto", depth=2, on_error="raise",
-                 max_bad=1000, max_pixels=178_956_970, memory_limit=4 << 30, output=None):  # fmt: skip
+                 max_bad=1000, max_pixels=178_956_970, memory_limit=4 << 30,
+                 index_memory=256 << 20, output=None):  # fmt: skip
         core = _load_core()
         self._convert = _converter(output, dtype)
         options = core.ImageLoaderOptions()
@@ -115,7 +117,7 @@ class ImageLoader:
         options.threads = _default_threads(core) if threads == "auto" else threads
         options.batch_size, options.seed, options.shuffle, options.drop_last = batch_size, seed, shuffle, drop_last
         options.depth, options.max_bad, options.max_pixels = depth, max_bad, max_pixels
-        options.memory_limit = memory_limit
+        options.memory_limit, options.index_memory = memory_limit, index_memory
         self.batch_size, self.seed, self.rank, self.world_size = batch_size, seed, options.rank, options.world_size
         self._options = options
         self._core = core.ImageLoader(os.fspath(data), options)

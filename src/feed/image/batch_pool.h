@@ -56,6 +56,7 @@ class BatchPool {
   const LoaderOptions options_;
   const std::size_t sample_bytes_;
   const std::shared_ptr<SlotStore> store_;
+  CheckpointStore checkpoints_;
 
   // Under the store's mutex.
   std::condition_variable ready_;     // the oldest batch may be finished

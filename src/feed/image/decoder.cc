@@ -4,9 +4,9 @@
 
 namespace fullbore::image {
 
-std::vector<std::unique_ptr<Decoder>> make_decoders() {
+std::vector<std::unique_ptr<Decoder>> make_decoders(CheckpointStore& checkpoints) {
   std::vector<std::unique_ptr<Decoder>> decoders;
-  decoders.push_back(make_jpeg_decoder());
+  decoders.push_back(make_jpeg_decoder(checkpoints));
   return decoders;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "feed/image/checkpoint_store.h"
 #include "fullbore/image_loader.h"
 
 namespace fullbore::image {
@@ -18,6 +19,7 @@ struct DecodeJob {
   Size resized;
   Filter filter = Filter::kBilinear;
   bool flip = false;  // after resizing
+  std::uint64_t sample = 0;
 };
 
 // Rows of 3 * width bytes, `stride` bytes apart.
@@ -37,10 +39,11 @@ class Decoder {
   virtual base::Expected<void> decode(std::span<const std::uint8_t> file, const DecodeJob& job, RgbTarget target) = 0;
 };
 
-std::unique_ptr<Decoder> make_jpeg_decoder();
+// `checkpoints` may be of use and is added to; it must outlive the decoder.
+std::unique_ptr<Decoder> make_jpeg_decoder(CheckpointStore& checkpoints);
 
 // One of each format.
-std::vector<std::unique_ptr<Decoder>> make_decoders();
+std::vector<std::unique_ptr<Decoder>> make_decoders(CheckpointStore& checkpoints);
 
 // What a file that nobody recognises is, for the error: "a GIF", "no picture of a known kind".
 std::string_view describe_unknown(std::span<const std::uint8_t> file);

@@ -99,6 +99,24 @@ TEST_F(ImageLoaderTest, BatchesAreEqualForAnyNumberOfThreadsAndDepth) {
   EXPECT_NE(pass(one, 3), expected);
 }
 
+TEST_F(ImageLoaderTest, WhatWasDecodedBeforeDoesNotChangeWhatComes) {
+  damage(7);  // never has checkpoints
+  LoaderOptions skipping = options();
+  skipping.on_error = OnError::kSkip;
+  LoaderOptions forgetful = skipping;
+  forgetful.index_memory = 0;
+  const auto loader = open(skipping), other = open(forgetful);
+  for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
+    ASSERT_TRUE(loader->start(epoch));
+    ASSERT_TRUE(other->start(epoch));
+    while (const auto batch = *loader->next()) {
+      const Batch expected = **other->next();
+      ASSERT_TRUE(std::ranges::equal(batch->ids(), expected.ids()));
+      ASSERT_EQ(std::memcmp(batch->data(), expected.data(), batch_bytes(*loader, skipping, expected)), 0);
+    }
+  }
+}
+
 TEST_F(ImageLoaderTest, APassBegunInTheMiddleGivesWhatWasLeft) {
   Seen all = pass(options(), 1);
   const Seen rest = pass(options(), 1, 3);

@@ -27,6 +27,8 @@ void cmyk_to_rgb(const std::uint8_t* cmyk, std::size_t count, std::uint8_t* rgb)
 
 class JpegDecoder final : public Decoder {
  public:
+  explicit JpegDecoder(CheckpointStore& checkpoints) : checkpoints_(checkpoints) {}
+
   bool recognises(std::span<const std::uint8_t> file) const override {
     return file.size() >= 3 && file[0] == 0xff && file[1] == 0xd8 && file[2] == 0xff;
   }
@@ -40,14 +42,32 @@ class JpegDecoder final : public Decoder {
 
   base::Expected<void> decode(std::span<const std::uint8_t> file, const DecodeJob& job, RgbTarget target) override {
     if (channels_ == 4) return decode_cmyk(file, job, target);
-    const jpeg::DecodeOptions options{.window = job.window, .resize = jpeg::Resize{job.resized, job.filter, job.flip}};
-    const std::size_t bytes = target.stride * (job.resized.height - 1) + std::size_t{job.resized.width} * 3;
-    const auto done = decoder_.decode_into(file, options, {target.pixels, bytes}, target.stride);
+    jpeg::DecodeOptions options{.window = job.window, .resize = jpeg::Resize{job.resized, job.filter, job.flip}};
+    const auto known = checkpoints_.find(job.sample, file.size());
+    const bool record = !known && checkpoints_.wants(job.sample);
+    options.checkpoints = known ? &*known : nullptr;
+    options.record = record ? &recorded_ : nullptr;
+    auto done = decode_window(file, options, target);
+    if (done && record) checkpoints_.keep(job.sample, file.size(), recorded_);
+    if (!done && (known || record)) {
+      // Recording reads to the end of the file, and a file may have been replaced by one of the same size: what is
+      // wrong must not depend on what was decoded before.
+      options.checkpoints = nullptr;
+      options.record = nullptr;
+      done = decode_window(file, options, target);
+    }
     if (!done) return to_error(done.error());
     return {};
   }
 
  private:
+  jpeg::Expected<void> decode_window(std::span<const std::uint8_t> file, const jpeg::DecodeOptions& options,
+                                     RgbTarget target) {
+    const Size size = options.resize->size;
+    const std::size_t bytes = target.stride * (size.height - 1) + std::size_t{size.width} * 3;
+    return decoder_.decode_into(file, options, {target.pixels, bytes}, target.stride);
+  }
+
   base::Expected<void> decode_cmyk(std::span<const std::uint8_t> file, const DecodeJob& job, RgbTarget target) {
     const auto picture = decoder_.decode(file, {.window = job.window});
     if (!picture) return to_error(picture.error());
@@ -59,6 +79,8 @@ class JpegDecoder final : public Decoder {
     return {};
   }
 
+  CheckpointStore& checkpoints_;
+  jpeg::Checkpoints recorded_;
   jpeg::Decoder decoder_;
   std::uint32_t channels_ = 3;  // of the picture whose size was read last
   RgbResizer resizer_;
@@ -67,8 +89,8 @@ class JpegDecoder final : public Decoder {
 
 }  // namespace
 
-std::unique_ptr<Decoder> make_jpeg_decoder() {
-  return std::make_unique<JpegDecoder>();
+std::unique_ptr<Decoder> make_jpeg_decoder(CheckpointStore& checkpoints) {
+  return std::make_unique<JpegDecoder>(checkpoints);
 }
 
 }  // namespace fullbore::image

@@ -34,12 +34,13 @@ std::size_t sample_bytes(const TransformOptions& transform) {
   return std::size_t{size.width} * size.height * 3 * bytes_per_value(transform.dtype);
 }
 
-SampleMaker::SampleMaker(const Catalogue& catalogue, const TransformOptions& transform, std::uint64_t max_pixels)
+SampleMaker::SampleMaker(const Catalogue& catalogue, CheckpointStore& checkpoints, const TransformOptions& transform,
+                         std::uint64_t max_pixels)
     : catalogue_(catalogue),
       transform_(transform),
       max_pixels_(max_pixels),
       out_(output_size(transform.geometry)),
-      decoders_(make_decoders()) {
+      decoders_(make_decoders(checkpoints)) {
   if (!is_rgb8(transform)) rgb_.resize(std::size_t{out_.width} * out_.height * 3);
 }
 
@@ -88,7 +89,7 @@ std::expected<void, SampleFault> SampleMaker::decode(std::span<const std::uint8_
     return fault("decode", fmt::format("{} x {} pixels; max_pixels is {}", size->width, size->height, max_pixels_));
   const View view = view_of(transform_.geometry, *size, random);
   const bool flip = transform_.flip > 0 && to_unit(random.block(Draw::kFlip, 0)[0]) < transform_.flip;
-  const DecodeJob job{view.window, view.resized, transform_.filter, flip};
+  const DecodeJob job{view.window, view.resized, transform_.filter, flip, random.sample};
   const auto done = is_whole(view.kept, view.resized) ? decoder->decode(file, job, {rgb, std::size_t{out_.width} * 3})
                                                       : decode_part(*decoder, file, job, view.kept, rgb);
   if (!done) return fault("decode", done.error().message());

@@ -27,8 +27,9 @@ struct SampleTimes {
 
 class SampleMaker {
  public:
-  // `catalogue` must outlive it.
-  SampleMaker(const Catalogue& catalogue, const TransformOptions& transform, std::uint64_t max_pixels);
+  // `catalogue` and `checkpoints` must outlive it.
+  SampleMaker(const Catalogue& catalogue, CheckpointStore& checkpoints, const TransformOptions& transform,
+              std::uint64_t max_pixels);
 
   // Writes sample_bytes() to `out`; adds to `times`.
   std::expected<void, SampleFault> make(const SampleRandom& random, std::byte* out, SampleTimes& times);

@@ -7,6 +7,8 @@ namespace fullbore::image {
 std::vector<std::unique_ptr<Decoder>> make_decoders(CheckpointStore& checkpoints) {
   std::vector<std::unique_ptr<Decoder>> decoders;
   decoders.push_back(make_jpeg_decoder(checkpoints));
+  decoders.push_back(make_png_decoder());
+  decoders.push_back(make_webp_decoder());
   return decoders;
 }
 

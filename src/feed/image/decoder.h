@@ -41,6 +41,8 @@ class Decoder {
 
 // `checkpoints` may be of use and is added to; it must outlive the decoder.
 std::unique_ptr<Decoder> make_jpeg_decoder(CheckpointStore& checkpoints);
+std::unique_ptr<Decoder> make_png_decoder();
+std::unique_ptr<Decoder> make_webp_decoder();
 
 // One of each format.
 std::vector<std::unique_ptr<Decoder>> make_decoders(CheckpointStore& checkpoints);

@@ -4,10 +4,12 @@ import gc
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import threading
 import time
+import zlib
 
 import pytest
 
@@ -75,16 +77,67 @@ def test_normalised_values_are_those_of_torch(folder):
 def test_pictures_of_every_mode_are_those_of_pillow(tmp_path):
     (tmp_path / "a").mkdir()
     base = Image.fromarray(np.random.default_rng(0).integers(0, 255, (90, 120, 3), np.uint8))
+    clear = base.copy()
+    clear.putalpha(Image.fromarray(np.random.default_rng(1).integers(0, 255, (90, 120), np.uint8)))
     for name, image, options in [
         ("gray.jpg", base.convert("L"), {}),
         ("cmyk.jpg", base.convert("CMYK"), {}),
         ("progressive.jpg", base, {"progressive": True}),
         ("named-png.png", base, {"format": "JPEG"}),
+        ("plain.png", base, {}),
+        ("clear.png", clear, {}),
+        ("gray.png", base.convert("L"), {}),
+        ("gray-alpha.png", clear.convert("LA"), {}),
+        ("palette.png", base.quantize(200), {}),
+        ("palette-of-9.png", base.quantize(9), {"bits": 4}),
+        ("palette-clear.png", base.quantize(16), {"transparency": 3}),
+        ("two-levels.png", base.convert("1"), {}),
+        ("named-jpg.jpg", base, {"format": "PNG"}),
+        ("lossy.webp", base, {"quality": 80}),
+        ("lossless.webp", base, {"lossless": True}),
+        ("clear.webp", clear, {"lossless": True, "exact": True}),
     ]:
         image.save(tmp_path / "a" / name, **options)
-    for batch in make(tmp_path, EVAL, 4, dtype="uint8", layout="NHWC", shuffle=False):
+    for batch in make(tmp_path, EVAL, 4, dtype="uint8", layout="NHWC", shuffle=False, drop_last=False):
         for pixels, path in zip(batch.images.numpy(), batch.paths):
             np.testing.assert_array_equal(pixels, evaluated(path), err_msg=path)
+
+
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png_of_16_bits(pixels, colour):
+    """Big-endian samples [height, width, channels]; Pillow writes no such RGB."""
+    height, width, _ = pixels.shape
+    rows = b"".join(b"\0" + row.astype(">u2").tobytes() for row in pixels)
+    header = struct.pack(">IIBBBBB", width, height, 16, colour, 0, 0, 0)
+    parts = [chunk(b"IHDR", header), chunk(b"IDAT", zlib.compress(rows)), chunk(b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+
+
+def test_a_png_of_16_bits_is_pillows_or_refused(tmp_path):
+    (tmp_path / "a").mkdir()
+    pixels = np.random.default_rng(0).integers(0, 65535, (90, 120, 3))
+    path = tmp_path / "a" / "rgb.png"
+    path.write_bytes(png_of_16_bits(pixels, 2))
+    batch = next(iter(make(tmp_path, EVAL, 1, dtype="uint8", layout="NHWC")))
+    np.testing.assert_array_equal(batch.images[0].numpy(), evaluated(path))
+    path.write_bytes(png_of_16_bits(pixels[:, :, :1], 0))
+    with pytest.raises(RuntimeError, match="16 bits of gray"):
+        next(iter(make(tmp_path, EVAL, 1)))
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.webp"])
+def test_a_file_cut_short_is_refused(tmp_path, name):
+    (tmp_path / "a").mkdir()
+    path = tmp_path / "a" / name
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (90, 120, 3), np.uint8)).save(path)
+    whole = path.read_bytes()
+    for length in (*range(12, 60), len(whole) // 2, len(whole) - 20):
+        path.write_bytes(whole[:length])
+        with pytest.raises(RuntimeError, match="cannot decode sample 0"):
+            next(iter(make(tmp_path, EVAL, 1)))
 
 
 def test_tensors_keep_their_memory_and_give_it_back(folder):

@@ -1,5 +1,7 @@
-"""Real limits for the length of a `with`: a CPU quota, a core mask, a disk rate, a cold page cache. Each raises Refused with the
-reason where this machine does not permit it; a case that could not be set up is not run, never passed."""
+"""Real limits for the length of a `with`: a CPU quota, a core mask, a disk rate, a cold page cache. Each raises
+Refused with the reason where this machine does not permit it; a case that could not be set up is not run, never
+passed."""
+
 import contextlib
 import os
 import subprocess
@@ -57,8 +59,13 @@ def _v2_controllers():
 
 def cpu_quota(cores):
     quota, period = int(cores * 100_000), 100_000
-    return _group("cpu", {"v1": {"cpu.cfs_period_us": str(period), "cpu.cfs_quota_us": str(quota)},
-                          "v2": {"cpu.max": "%d %d" % (quota, period)}})
+    return _group(
+        "cpu",
+        {
+            "v1": {"cpu.cfs_period_us": str(period), "cpu.cfs_quota_us": str(quota)},
+            "v2": {"cpu.max": "%d %d" % (quota, period)},
+        },
+    )
 
 
 @contextlib.contextmanager
@@ -68,6 +75,12 @@ def one_core():
     if len(allowed) < 2:
         raise Refused("this machine gives one core only")
     yield lambda: os.sched_setaffinity(0, {allowed[0]})
+
+
+@contextlib.contextmanager
+def environment(**values):
+    """As an `export` in the job's script."""
+    yield lambda: os.environ.update({name: str(value) for name, value in values.items()})
 
 
 def block_device(path):
@@ -82,8 +95,10 @@ def block_device(path):
 
 def disk_rate(mb_per_s, path):
     rate = "%s %d" % (block_device(path), mb_per_s * 1_000_000)
-    return _group("blkio" if (CGROUPS / "blkio").is_dir() else "io",
-                  {"v1": {"blkio.throttle.read_bps_device": rate}, "v2": {"io.max": rate.replace(" ", " rbps=")}})
+    return _group(
+        "blkio" if (CGROUPS / "blkio").is_dir() else "io",
+        {"v1": {"blkio.throttle.read_bps_device": rate}, "v2": {"io.max": rate.replace(" ", " rbps=")}},
+    )
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """The files that the fault scripts read, made once under a cache folder: photographs cut from the pictures of Debian's
 mate-backgrounds, large ones, small text files, raw volumes."""
+
 import random
 from pathlib import Path
 

@@ -1,5 +1,6 @@
 """Moves a recorded run to another place: every path in it that begins with one prefix begins with another afterwards. A
 stored case must not say where, and by whom, it was recorded. Layouts: src/record/frame.h, src/wire/records.h."""
+
 import json
 import struct
 import zlib
@@ -31,7 +32,7 @@ def _frames(content):
         if magic != _FRAME_MAGIC:
             raise ValueError("no frame at byte %d" % at)
         at += _FRAME.size
-        yield pid, tid, zlib.decompress(content[at:at + stored])
+        yield pid, tid, zlib.decompress(content[at : at + stored])
         at += stored
 
 
@@ -39,14 +40,14 @@ def _records(raw):
     at = 0
     while at < len(raw):
         kind, size, _ = _HEADER.unpack_from(raw, at)
-        yield kind, raw[at:at + size]
+        yield kind, raw[at : at + size]
         at += size
 
 
 def _name_record(record, places):
     """The record with its text renamed, and (old id, new id)."""
     old, length = struct.unpack_from("<QI", record, 8)
-    text = _renamed(record[24:24 + length], places)
+    text = _renamed(record[24 : 24 + length], places)
     new = _hash(text)
     padded = text + b"\0" * (-len(text) % 8)
     return _HEADER.pack(_NAME, 24 + len(padded), 0) + struct.pack("<QII", new, len(text), 0) + padded, (old, new)
@@ -68,13 +69,18 @@ def _moved(content, places):
         raw = b"".join(record if kind == _NAME else _with_ids(record, changed) for kind, record in records)
         stored = zlib.compress(raw, 1)
         fields = struct.pack("<4I", pid, tid, len(raw), len(stored))
-        out += [struct.pack("<I", _FRAME_MAGIC), fields, struct.pack("<I", zlib.crc32(stored, zlib.crc32(fields))), stored]
+        out += [
+            struct.pack("<I", _FRAME_MAGIC),
+            fields,
+            struct.pack("<I", zlib.crc32(stored, zlib.crc32(fields))),
+            stored,
+        ]
     return b"".join(out)
 
 
 def _with_ids(record, changed):
     """Ids are 64-bit hashes at multiples of 8 bytes: nothing else there looks like one."""
-    words = [record[at:at + 8] for at in range(0, len(record), 8)]
+    words = [record[at : at + 8] for at in range(0, len(record), 8)]
     return b"".join([words[0]] + [changed.get(word, word) for word in words[1:]])
 
 

@@ -1,4 +1,5 @@
 """Reads the files given over and over, past the page cache: the neighbour that uses the same disk."""
+
 import mmap
 import os
 import sys

@@ -1,5 +1,6 @@
 """Real storage for the length of a `with`: a slow FUSE file system, a device with few requests, a neighbour that reads
 the same disk, files dropped from the page cache. Each raises Refused with the reason where this machine says no."""
+
 import contextlib
 import ctypes
 import os
@@ -10,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from conditions import Refused, _group, block_device, disk_rate
+from .conditions import Refused, _group, block_device, disk_rate
 
 HERE = Path(__file__).resolve().parent
 
@@ -42,14 +43,24 @@ def slow_mount(cache, folder, open_ms, read_ms):
     """Shows `folder` at cache/remote through a file system that takes its time."""
     program, point = _slowfs(cache), cache / "remote"
     point.mkdir(exist_ok=True)
-    command = [str(program), str(folder), str(int(open_ms * 1000)), str(int(read_ms * 1000)), str(point),
-               "-f", "-o", "allow_other,default_permissions,subtype=slowfs,max_threads=64"]
+    command = [
+        str(program),
+        str(folder),
+        str(int(open_ms * 1000)),
+        str(int(read_ms * 1000)),
+        str(point),
+        "-f",
+        "-o",
+        "allow_other,default_permissions,subtype=slowfs,max_threads=64",
+    ]
     server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         deadline = time.monotonic() + 10
         while not os.path.ismount(point):
             if server.poll() is not None or time.monotonic() > deadline:
-                raise Refused("cannot mount slowfs: " + (server.stderr.read() if server.poll() is not None else "timeout"))
+                raise Refused(
+                    "cannot mount slowfs: " + (server.stderr.read() if server.poll() is not None else "timeout")
+                )
             time.sleep(0.05)
         yield lambda: None
     finally:
@@ -62,7 +73,7 @@ def slow_mount(cache, folder, open_ms, read_ms):
 def uncached(*folders):
     """Drops the files of these folders from the page cache, and no others."""
     for folder in folders:
-        for file in ([folder] if folder.is_file() else sorted(folder.rglob("*"))):
+        for file in [folder] if folder.is_file() else sorted(folder.rglob("*")):
             if not file.is_file():
                 continue
             descriptor = os.open(file, os.O_RDONLY)
@@ -78,8 +89,10 @@ def disk_requests(per_s, path):
     """At most so many read requests a second from the disk under `path`."""
     number = block_device(path)
     limit = "%s %d" % (number, per_s)
-    return _group("blkio" if Path("/sys/fs/cgroup/blkio").is_dir() else "io",
-                  {"v1": {"blkio.throttle.read_iops_device": limit}, "v2": {"io.max": limit.replace(" ", " riops=")}})
+    return _group(
+        "blkio" if Path("/sys/fs/cgroup/blkio").is_dir() else "io",
+        {"v1": {"blkio.throttle.read_iops_device": limit}, "v2": {"io.max": limit.replace(" ", " riops=")}},
+    )
 
 
 def memory_limit(mib):
@@ -134,8 +147,10 @@ def shared_memory(mib):
         libc = ctypes.CDLL(None, use_errno=True)
         if libc.unshare(0x00020000):  # CLONE_NEWNS
             raise OSError(ctypes.get_errno(), "unshare")
-        for command in (["mount", "--make-rprivate", "/"],
-                        ["mount", "-t", "tmpfs", "-o", "size=%dm" % mib, "tmpfs", "/dev/shm"]):
+        for command in (
+            ["mount", "--make-rprivate", "/"],
+            ["mount", "-t", "tmpfs", "-o", "size=%dm" % mib, "tmpfs", "/dev/shm"],
+        ):
             subprocess.run(command, check=True)
 
     if os.geteuid():

@@ -1,4 +1,5 @@
 """An emulated accelerator: a training step of fixed length during which the host sleeps to a deadline."""
+
 import time
 
 import torch

@@ -1,5 +1,6 @@
 """Several epochs over volumes that no one has read since the machine was started."""
-from cache_thrash import main
+
+from volumes import main
 
 if __name__ == "__main__":
-    main()
+    main(epochs=3)

@@ -1,18 +1,16 @@
 """Rows of a table that fits in memory, and a model that needs all the time: nothing to gain at the input."""
+
 import torch
-from accelerator import Accelerator
+from torch.utils.data import DataLoader, TensorDataset
+from training import options, order, train
 
 
 def main():
-    dataset = torch.utils.data.TensorDataset(torch.randn(3200, 256), torch.randint(10, (3200,)))
-    loader = torch.utils.data.DataLoader(dataset, batch_size=32, shuffle=True)
-    model = Accelerator(step_ms=100)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    for rows, labels in loader:
-        loss = model(rows)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+    asked = options(rows=6400, prefetch=2, workers=0, step_ms=100.0, steps=60)
+    rows = TensorDataset(torch.randn(asked.rows, 256), torch.randint(10, (asked.rows,)))
+    ahead = {"prefetch_factor": asked.prefetch, "persistent_workers": True} if asked.workers else {}
+    loader = DataLoader(rows, asked.batch_size, num_workers=asked.workers, **ahead, **order(asked))
+    train(loader, asked)
 
 
 if __name__ == "__main__":

@@ -1,26 +1,20 @@
 """Two workers, and the job may run on one core of the machine only."""
-import sys
 
-import torch
-from accelerator import Accelerator
-from photos import Photos
+from torch.utils.data import DataLoader
+from training import dataset, options, order, train
 
 
 def main():
-    dataset = Photos(sys.argv[1])
-    loader = torch.utils.data.DataLoader(dataset, batch_size=16, shuffle=True, drop_last=True, num_workers=2, persistent_workers=True)
-    model = Accelerator(step_ms=10)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    step = 0
-    while step < 60:
-        for images, labels in loader:
-            loss = model(images)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            step += 1
-            if step == 60:
-                break
+    asked = options(step_ms=10.0, batch_size=16)
+    loader = DataLoader(
+        dataset(asked),
+        asked.batch_size,
+        num_workers=asked.workers,
+        persistent_workers=True,
+        drop_last=True,
+        **order(asked),
+    )
+    train(loader, asked)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""Statistics of every batch are kept by a thread of the training process, in plain Python: while it counts, nothing is
+"""Statistics of every batch are kept by threads of the training process, in plain Python: while they count, nothing is
 trained."""
+
 import queue
 import threading
 
 import torch
-from accelerator import Accelerator
+from torch.utils.data import DataLoader, TensorDataset
+from training import model_of, options
 
 
 def count(batches):
@@ -16,17 +18,20 @@ def count(batches):
 
 
 def main():
-    dataset = torch.utils.data.TensorDataset(torch.randint(50_000, (9600, 2048), dtype=torch.int32))
-    loader = torch.utils.data.DataLoader(dataset, batch_size=32, shuffle=True)
-    model = Accelerator(step_ms=5)
-    layers = torch.nn.ModuleList(torch.nn.Linear(8, 8) for _ in range(150))
+    asked = options(threads=1, words=2048, layers=150, rows=9600, step_ms=5.0, workers=0)
+    dataset = TensorDataset(torch.randint(50_000, (asked.rows, asked.words), dtype=torch.int32))
+    loader = DataLoader(dataset, asked.batch_size, shuffle=True, num_workers=asked.workers)
+    model = model_of(asked)
+    layers = torch.nn.ModuleList(torch.nn.Linear(8, 8) for _ in range(asked.layers))
     optimizer = torch.optim.SGD([*model.parameters(), *layers.parameters()], lr=0.1)
     batches = queue.Queue()
-    counter = threading.Thread(target=count, args=(batches,), daemon=True)
-    counter.start()
+    counters = [threading.Thread(target=count, args=(batches,), daemon=True) for _ in range(asked.threads)]
+    for counter in counters:
+        counter.start()
     hidden = torch.randn(4, 8)
     for step, (batch,) in enumerate(loader):
-        batches.put(batch)
+        for _ in counters:
+            batches.put(batch)
         loss = model(batch)
         out = hidden
         for layer in layers:
@@ -34,7 +39,8 @@ def main():
         optimizer.zero_grad()
         (loss + out.square().mean()).backward()
         optimizer.step()
-    batches.put(None)
+    for _ in counters:
+        batches.put(None)
 
 
 if __name__ == "__main__":

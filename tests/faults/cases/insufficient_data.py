@@ -1,17 +1,16 @@
 """Six steps, then the end: too little to judge."""
+
 import torch
-from accelerator import Accelerator
+from torch.utils.data import DataLoader, TensorDataset
+from training import options, train
 
 
 def main():
-    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(96, 256)), batch_size=16)
-    model = Accelerator(step_ms=30)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    for (batch,) in loader:
-        loss = model(batch)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+    asked = options(steps=6, workers=0)
+    loader = DataLoader(
+        TensorDataset(torch.randn(960, 256), torch.arange(960)), batch_size=16, num_workers=asked.workers
+    )
+    train(loader, asked)
 
 
 if __name__ == "__main__":

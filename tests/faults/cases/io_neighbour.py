@@ -1,5 +1,6 @@
-"""Raw volumes from a disk that another program reads at the same time."""
-from storage_bandwidth import main
+"""One pass over raw volumes, from a disk that other programs read at the same time."""
+
+from volumes import main
 
 if __name__ == "__main__":
-    main()
+    main(step_ms=50.0)

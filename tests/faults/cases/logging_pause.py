@@ -1,43 +1,46 @@
-"""Metrics go to a collector over HTTP, from the training loop, every fifth step; the collector is far away."""
-import http.server
+"""Metrics are sent or written from the training loop, every few steps: to a collector far away, or to a file that is
+forced to the disk each time."""
+
 import logging
 import logging.handlers
-import multiprocessing
-import time
+import os
+import tempfile
 
+import far_collector
 import torch
-from accelerator import Accelerator
+from torch.utils.data import DataLoader, TensorDataset
+from training import model_of, options
 
 
-class FarAway(http.server.BaseHTTPRequestHandler):
-    def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
-        time.sleep(0.15)  # the round trip to the collector
-        self.send_response(200)
-        self.end_headers()
+class Forced(logging.FileHandler):
+    """Loses nothing, even if the machine stops."""
 
-    def log_message(self, *arguments):
-        pass
+    def emit(self, record):
+        super().emit(record)
+        for _ in range(20):  # one file per metric
+            os.fsync(self.stream.fileno())
 
 
 def main():
-    server = http.server.HTTPServer(("127.0.0.1", 0), FarAway)
-    collector = multiprocessing.get_context("fork").Process(target=server.serve_forever, daemon=True)
-    collector.start()
+    asked = options(how="http", every=5, trip_ms=150.0, rows=4800, step_ms=40.0, workers=0)
+    address, collector = far_collector.start(asked.trip_ms)
     log = logging.getLogger("train")
     log.setLevel(logging.INFO)
-    log.addHandler(logging.handlers.HTTPHandler("127.0.0.1:%d" % server.server_port, "/metrics", method="POST"))
-
-    dataset = torch.utils.data.TensorDataset(torch.randn(4800, 256))
-    loader = torch.utils.data.DataLoader(dataset, batch_size=32, shuffle=True)
-    model = Accelerator(step_ms=40)
+    file = tempfile.NamedTemporaryFile(dir=".", suffix=".log")
+    log.addHandler(
+        logging.handlers.HTTPHandler(address, "/metrics", method="POST") if asked.how == "http" else Forced(file.name)
+    )
+    loader = DataLoader(
+        TensorDataset(torch.randn(asked.rows, 256)), asked.batch_size, shuffle=True, num_workers=asked.workers
+    )
+    model = model_of(asked)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     for step, (batch,) in enumerate(loader):
         loss = model(batch)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        if step % 5 == 0:
+        if step % asked.every == 0:
             log.info("step %d of %d", step, len(loader))
     collector.terminate()
 

@@ -1,13 +1,15 @@
-"""Small arrays on a file server that takes milliseconds for each request."""
-import sys
+"""Small files on a file server that takes milliseconds for each request: arrays, or photographs."""
+
 from pathlib import Path
 
 import numpy as np
 import torch
-from accelerator import Accelerator
+from photos import Photos
+from torch.utils.data import DataLoader
+from training import Streamed, options, order, train
 
 
-class Volumes(torch.utils.data.Dataset):
+class Arrays(torch.utils.data.Dataset):
     def __init__(self, root):
         self.files = sorted(Path(root).glob("*.npy"))
 
@@ -15,20 +17,16 @@ class Volumes(torch.utils.data.Dataset):
         return len(self.files)
 
     def __getitem__(self, index):
-        volume = np.load(self.files[index])
-        return torch.from_numpy(volume.astype(np.float32))
+        return torch.from_numpy(np.load(self.files[index]).astype(np.float32)), index % 10
 
 
 def main():
-    loader = torch.utils.data.DataLoader(Volumes(sys.argv[1]), batch_size=8, shuffle=True, num_workers=2)
-    model = Accelerator(step_ms=30)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    for epoch in range(2):
-        for batch in loader:
-            loss = model(batch)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+    asked = options(data="arrays", batch_size=8, steps=120)
+    dataset = Photos(asked.paths[0]) if asked.data == "photos" else Arrays(asked.paths[0])
+    loader = DataLoader(
+        Streamed(dataset) if asked.iterable else dataset, asked.batch_size, num_workers=asked.workers, **order(asked)
+    )
+    train(loader, asked)
 
 
 if __name__ == "__main__":

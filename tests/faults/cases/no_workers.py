@@ -1,26 +1,13 @@
-"""Photographs decoded in the training process: num_workers is left at 0."""
-import sys
+"""Samples are made in the training process: num_workers is left at 0."""
 
-import torch
-from accelerator import Accelerator
-from photos import Photos
+from torch.utils.data import DataLoader
+from training import dataset, options, order, train
 
 
 def main():
-    dataset = Photos(sys.argv[1])
-    loader = torch.utils.data.DataLoader(dataset, batch_size=32, shuffle=True, drop_last=True)
-    model = Accelerator(step_ms=30)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    step = 0
-    while step < 60:
-        for images, labels in loader:
-            loss = model(images)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            step += 1
-            if step == 60:
-                break
+    asked = options(workers=0)
+    loader = DataLoader(dataset(asked), batch_size=asked.batch_size, drop_last=True, **order(asked))
+    train(loader, asked)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """A folder of photographs as a dataset, decoded and augmented with Pillow."""
+
 import random
 from pathlib import Path
 

@@ -1,34 +1,32 @@
 """Windows of tokens at random places of one mapped file."""
-import sys
 
 import numpy as np
 import torch
-from accelerator import Accelerator
-
-WINDOW = 257
+from torch.utils.data import DataLoader
+from training import Streamed, options, order, train
 
 
 class Tokens(torch.utils.data.Dataset):
-    def __init__(self, path):
+    def __init__(self, path, window):
         self.tokens = np.memmap(path, dtype=np.uint16, mode="r")
+        self.window = window
 
     def __len__(self):
-        return 600
+        return 6400
 
     def __getitem__(self, index):
-        start = int(torch.randint(len(self.tokens) - WINDOW, (1,)))
-        return torch.from_numpy(self.tokens[start:start + WINDOW].astype(np.int64))
+        start = int(torch.randint(len(self.tokens) - self.window - 1, (1,)))
+        tokens = torch.from_numpy(self.tokens[start : start + self.window + 1].astype(np.int64))
+        return tokens[:-1], tokens[1:]
 
 
 def main():
-    loader = torch.utils.data.DataLoader(Tokens(sys.argv[1]), batch_size=4, num_workers=2)
-    model = Accelerator(step_ms=40)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    for batch in loader:
-        loss = model(batch[:, :-1])
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+    asked = options(window=256, batch_size=4, step_ms=40.0, steps=120)
+    tokens = Tokens(asked.paths[0], asked.window)
+    loader = DataLoader(
+        Streamed(tokens) if asked.iterable else tokens, asked.batch_size, num_workers=asked.workers, **order(asked)
+    )
+    train(loader, asked)
 
 
 if __name__ == "__main__":

@@ -1,34 +1,6 @@
-"""Raw volumes of two megabytes each from a disk that is slower than the model."""
-import sys
-from pathlib import Path
+"""One pass over raw volumes, from a disk that is slower than the model."""
 
-import numpy as np
-import torch
-from accelerator import Accelerator
-
-
-class Volumes(torch.utils.data.Dataset):
-    def __init__(self, root):
-        self.files = sorted(Path(root).glob("*.raw"))
-
-    def __len__(self):
-        return len(self.files)
-
-    def __getitem__(self, index):
-        volume = np.fromfile(self.files[index], dtype=np.uint8)
-        return torch.from_numpy(volume[:65536].astype(np.float32))
-
-
-def main():
-    loader = torch.utils.data.DataLoader(Volumes(sys.argv[1]), batch_size=4, shuffle=True, num_workers=2)
-    model = Accelerator(step_ms=50)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    for batch in loader:
-        loss = model(batch)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-
+from volumes import main
 
 if __name__ == "__main__":
-    main()
+    main(step_ms=50.0)

@@ -1,17 +1,18 @@
 """Rows drawn at random from one large file, a small read each, on a disk that answers few requests a second."""
+
 import os
-import sys
 
 import numpy as np
 import torch
-from accelerator import Accelerator
+from torch.utils.data import DataLoader
+from training import Streamed, options, order, train
 
 ROW = 4096
 
 
 class Rows(torch.utils.data.Dataset):
-    def __init__(self, path):
-        self.path = path
+    def __init__(self, path, reads):
+        self.path, self.reads = path, reads
         self.rows = os.path.getsize(path) // ROW
         self.file = None
 
@@ -22,21 +23,17 @@ class Rows(torch.utils.data.Dataset):
         if self.file is None:
             self.file = open(self.path, "rb", buffering=0)
         draw = np.random.default_rng(index)
-        rows = [os.pread(self.file.fileno(), ROW, int(row) * ROW) for row in draw.integers(0, self.rows, 2)]
-        return torch.from_numpy(np.frombuffer(b"".join(rows), dtype=np.uint8).astype(np.float32))
+        rows = [os.pread(self.file.fileno(), ROW, int(row) * ROW) for row in draw.integers(0, self.rows, self.reads)]
+        return torch.from_numpy(np.frombuffer(b"".join(rows), dtype=np.uint8).astype(np.float32)), index % 10
 
 
 def main():
-    loader = torch.utils.data.DataLoader(Rows(sys.argv[1]), batch_size=16, shuffle=True, num_workers=2)
-    model = Accelerator(step_ms=40)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    for step, batch in enumerate(loader):
-        loss = model(batch)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        if step == 120:
-            break
+    asked = options(reads=2, batch_size=16, step_ms=40.0, steps=120)
+    rows = Rows(asked.paths[0], asked.reads)
+    loader = DataLoader(
+        Streamed(rows) if asked.iterable else rows, asked.batch_size, num_workers=asked.workers, **order(asked)
+    )
+    train(loader, asked)
 
 
 if __name__ == "__main__":

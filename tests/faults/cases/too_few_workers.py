@@ -1,26 +1,20 @@
-"""One worker decodes all it can; the other core is free."""
-import sys
+"""One worker makes all the samples it can; the other core is free."""
 
-import torch
-from accelerator import Accelerator
-from photos import Photos
+from torch.utils.data import DataLoader
+from training import dataset, options, order, train
 
 
 def main():
-    dataset = Photos(sys.argv[1])
-    loader = torch.utils.data.DataLoader(dataset, batch_size=32, shuffle=True, drop_last=True, num_workers=1, persistent_workers=True)
-    model = Accelerator(step_ms=20)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    step = 0
-    while step < 80:
-        for images, labels in loader:
-            loss = model(images)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            step += 1
-            if step == 80:
-                break
+    asked = options(workers=1, step_ms=20.0)
+    loader = DataLoader(
+        dataset(asked),
+        asked.batch_size,
+        num_workers=asked.workers,
+        persistent_workers=True,
+        drop_last=True,
+        **order(asked),
+    )
+    train(loader, asked)
 
 
 if __name__ == "__main__":

@@ -1,22 +1,15 @@
 """Short epochs and sixteen workers on a few cores: each epoch begins with sixteen batches made at a crawl."""
-import sys
 
-import torch
-from accelerator import Accelerator
-from photos import Photos
+from torch.utils.data import DataLoader
+from training import dataset, options, order, train
 
 
 def main():
-    dataset = Photos(sys.argv[1])
-    loader = torch.utils.data.DataLoader(dataset, batch_size=16, shuffle=True, num_workers=16, persistent_workers=True)
-    model = Accelerator(step_ms=60)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    for epoch in range(6):
-        for images, labels in loader:
-            loss = model(images)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+    asked = options(workers=16, batch_size=16, step_ms=60.0, steps=150)
+    loader = DataLoader(
+        dataset(asked), asked.batch_size, num_workers=asked.workers, persistent_workers=True, **order(asked)
+    )
+    train(loader, asked)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,185 @@
+"""Runs the suite: scripts/faults, with the options below."""
+
+import argparse
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from . import gains, judge, kinds, page, record, results, watch
+from .case import place, runs
+
+REASON_LIMIT = "the time limit was reached before it"
+
+
+def options(arguments):
+    parser = argparse.ArgumentParser(
+        prog="scripts/faults", description="Injects faults for real and counts how often the verdict is right."
+    )
+    parser.add_argument(
+        "--only", nargs="+", metavar="ID", help="cases or single variations: no_workers, no_workers.text"
+    )
+    parser.add_argument("--subset", choices=["ci"], help="the few that CI runs")
+    parser.add_argument("--seed", type=int, help="also one variation of each case with values drawn by this seed")
+    parser.add_argument("--repeat", type=int, default=1, metavar="K", help="run each K times")
+    parser.add_argument(
+        "--retry", type=int, default=0, metavar="K", help="run again, up to K times, what was not right"
+    )
+    parser.add_argument(
+        "--pairs",
+        type=int,
+        default=0,
+        metavar="K",
+        help="also measure gains: K pairs as-is and fixed for each fix that can be applied",
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="leave out what has a result of the same program and script"
+    )
+    parser.add_argument("--limit", type=_seconds, metavar="40m", help="start nothing after this time")
+    parser.add_argument("--list", action="store_true", help="print the runs and what they must find, and end")
+    parser.add_argument("--publish", action="store_true", help="write docs/faults.md")
+    parser.add_argument(
+        "--record", action="store_true", help="store what is right as the golden run of its case (variations have none)"
+    )
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the run folders")
+    parser.add_argument(
+        "--cache", type=Path, default=watch.ROOT / ".cache" / "faults", help="where data files and results are kept"
+    )
+    return parser.parse_args(arguments)
+
+
+def _seconds(text):
+    match = re.fullmatch(r"([0-9.]+)(s|m|h)", text)
+    if not match:
+        raise argparse.ArgumentTypeError("%r is not a time; write 90s, 40m or 2h" % text)
+    return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+def selected(asked):
+    everything = runs(kinds.all_cases(), asked.seed, asked.repeat)
+    if asked.subset == "ci":
+        everything = [run for run in everything if run.case.ci and run.variation is run.case.variations[0]]
+    if asked.only:
+        known = {name for run in everything for name in (run.case.name, run.id.partition("#")[0])}
+        unknown = set(asked.only) - known
+        if unknown:
+            raise SystemExit("no such case: %s; --list prints them" % ", ".join(sorted(unknown)))
+        everything = [
+            run for run in everything if run.case.name in asked.only or run.id.partition("#")[0] in asked.only
+        ]
+    return everything
+
+
+class Clock:
+    """How far the suite is, and whether there is time for more."""
+
+    def __init__(self, limit_s, count):
+        self.began, self.limit_s, self.count, self.done = time.monotonic(), limit_s, count, 0
+
+    def over(self):
+        return self.limit_s is not None and time.monotonic() - self.began > self.limit_s
+
+    def line(self, name, text):
+        """Counts one more as done and prints it."""
+        self.done += 1
+        spent = time.monotonic() - self.began
+        left = spent / self.done * (self.count - self.done)
+        print(
+            "[%3d/%d] %-36s %s   (%.0f min, about %.0f left)"
+            % (self.done, self.count, name, text, spent / 60, left / 60),
+            flush=True,
+        )
+
+
+class Suite:
+    def __init__(self, asked, store):
+        self.asked, self.store = asked, store
+
+    def find(self, run):
+        """What is found in the run: kept, or by running it now."""
+        kept = self.store.load(run, "found") if self.asked.resume else None
+        if kept is not None and "not_run" not in kept:
+            return kept
+        for _ in range(1 + self.asked.retry):
+            found = self._watched(run)
+            self.store.keep(run, "found", found)
+            if judge.judge(run, found).outcome == judge.RIGHT:
+                break
+        return found
+
+    def _watched(self, run):
+        base = Path(self.asked.keep or tempfile.mkdtemp(prefix="fullbore-fault-"))
+        folder = base / run.id
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            report = watch.watch(run, self.asked.cache, folder)
+            found = watch.found(report)
+            if self.asked.record and judge.judge(run, found).outcome == judge.RIGHT and not run.variation.name:
+                record.store(run, folder, self.asked.cache)
+            return found
+        except watch.NotRun as reason:
+            return {"not_run": str(reason)}
+        finally:
+            if not self.asked.keep:
+                shutil.rmtree(base, ignore_errors=True)
+
+    def measure(self, run):
+        kept = self.store.load(run, "gain") if self.asked.resume else None
+        if kept is not None and "not_run" not in kept:
+            return kept
+        try:
+            gain = gains.measure(run, self.asked.cache, self.asked.pairs)
+        except watch.NotRun as reason:
+            gain = {"not_run": str(reason)}
+        self.store.keep(run, "gain", gain)
+        return gain
+
+    def all(self, wanted, fixes):
+        """([(run, found, judgement)], [(run, gain)]), in order; what the time limit left out is not run."""
+        clock = Clock(self.asked.limit, len(wanted) + len(fixes))
+        judged, measured = [], []
+        for run in wanted:
+            found = {"not_run": REASON_LIMIT} if clock.over() else self.find(run)
+            judgement = judge.judge(run, found)
+            judged.append((run, found, judgement))
+            clock.line(run.id, judgement.outcome + "".join(": " + why for why in judgement.why[:1]))
+        for run in fixes:
+            gain = {"not_run": REASON_LIMIT} if clock.over() else self.measure(run)
+            measured.append((run, gain))
+            clock.line(run.id, gain.get("not_run") or "gain measured %.2fx" % gains.summary(gain)["measured"])
+        return judged, measured
+
+
+def print_list(wanted):
+    for run in wanted:
+        expected = run.expected
+        parts = [
+            expected.cause,
+            expected.stage,
+            expected.at and "%s:%d" % place(run.case, run.expected.at),
+            expected.second and "then " + expected.second,
+        ]
+        print("%-36s %s" % (run.id, "  ".join(part for part in parts if part)))
+
+
+def main(arguments):
+    asked = options(arguments)
+    wanted = selected(asked)
+    if asked.list:
+        return print_list(wanted)
+    fixes = [run for run in wanted if run.case.fix and not run.repeat] if asked.pairs else []
+    store = results.Results(asked.cache / "results", results.program_digest())
+    judged, measured = Suite(asked, store).all(wanted, fixes)
+    print(page.sentence(judged))
+    text = page.markdown(judged, measured, " ".join(["scripts/faults", *map(shlex.quote, arguments)]))
+    (asked.cache / "results" / "faults.md").write_text(text)
+    if asked.publish:
+        (watch.ROOT / "docs" / "faults.md").write_text(text)
+    return 0 if all(judgement.outcome in (judge.RIGHT, judge.NOT_RUN) for _, _, judgement in judged) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -2,6 +2,7 @@
 kept, when it stops. Whether Fullbore is right is not asked here."""
 
 import json
+import re
 import stat
 import sys
 from pathlib import Path
@@ -219,6 +220,13 @@ def test_every_kind_comes_in_variations():
     assert sum(one.expected.second is not None for one in cases) >= 8
 
 
+def test_runs_that_the_documentation_names_are_there():
+    ids = {run.id for run in everything()}
+    text = (ROOT / "docs" / "cases.md").read_text()
+    named = re.findall(r"`((?:%s)\.[a-z_]+)`" % "|".join(one.name for one in kinds.all_cases()), text)
+    assert named and set(named) <= ids
+
+
 def run_suite(tmp_path, *arguments):
     return suite.main([*arguments, "--cache", str(tmp_path / "cache")])
 
@@ -241,7 +249,7 @@ def test_a_suite_that_was_stopped_goes_on_where_it_was(tmp_path, program, two_ca
 def test_a_result_of_another_program_is_no_result(tmp_path, program, two_cases):
     program(report(cause("no_workers", "decode", LINE)))
     store = results.Results(tmp_path / "results", results.program_digest())
-    store.keep(PLAIN, "found", {"not_run": "x"})
+    store.keep(PLAIN, "found", {"not_run": "x"}, store.made_of(PLAIN))
     assert store.load(PLAIN, "found") == {"not_run": "x"}
     watched = Path(watch.fullbore())
     watched.write_text(watched.read_text() + "\n")
@@ -256,9 +264,17 @@ def test_what_the_time_limit_leaves_out_is_not_run(tmp_path, program, two_cases,
     assert "the time limit was reached before it" in (tmp_path / "cache" / "results" / "faults.md").read_text()
 
 
+def test_what_was_kept_counts_after_the_limit_too(tmp_path, program, two_cases, capsys):
+    program(report(cause("no_workers", "decode", LINE)))
+    run_suite(tmp_path, "--only", "no_workers.text")
+    run_suite(tmp_path, "--resume", "--limit", "0s")
+    assert capsys.readouterr().out.splitlines()[-1].endswith("1 not run")
+
+
 def test_what_was_not_run_is_run_when_the_suite_goes_on(tmp_path, program, two_cases):
     program(report(cause("no_workers", "decode", LINE)))
-    results.Results(tmp_path / "cache" / "results", results.program_digest()).keep(PLAIN, "found", {"not_run": "x"})
+    store = results.Results(tmp_path / "cache" / "results", results.program_digest())
+    store.keep(PLAIN, "found", {"not_run": "x"}, store.made_of(PLAIN))
     run_suite(tmp_path, "--resume", "--only", "no_workers")
     assert len(program()) == 2
 

@@ -3,16 +3,12 @@
 import argparse
 import re
 import shlex
-import shutil
 import sys
-import tempfile
-import time
 from pathlib import Path
 
-from . import gains, judge, kinds, page, record, results, watch
+from . import judge, kinds, page, results, watch
 from .case import place, runs
-
-REASON_LIMIT = "the time limit was reached before it"
+from .suite import Suite
 
 
 def options(arguments):
@@ -71,86 +67,6 @@ def selected(asked):
             run for run in everything if run.case.name in asked.only or run.id.partition("#")[0] in asked.only
         ]
     return everything
-
-
-class Clock:
-    """How far the suite is, and whether there is time for more."""
-
-    def __init__(self, limit_s, count):
-        self.began, self.limit_s, self.count, self.done = time.monotonic(), limit_s, count, 0
-
-    def over(self):
-        return self.limit_s is not None and time.monotonic() - self.began > self.limit_s
-
-    def line(self, name, text):
-        """Counts one more as done and prints it."""
-        self.done += 1
-        spent = time.monotonic() - self.began
-        left = spent / self.done * (self.count - self.done)
-        print(
-            "[%3d/%d] %-36s %s   (%.0f min, about %.0f left)"
-            % (self.done, self.count, name, text, spent / 60, left / 60),
-            flush=True,
-        )
-
-
-class Suite:
-    def __init__(self, asked, store):
-        self.asked, self.store = asked, store
-
-    def find(self, run):
-        """What is found in the run: kept, or by running it now."""
-        kept = self.store.load(run, "found") if self.asked.resume else None
-        if kept is not None and "not_run" not in kept:
-            return kept
-        for _ in range(1 + self.asked.retry):
-            found = self._watched(run)
-            self.store.keep(run, "found", found)
-            if judge.judge(run, found).outcome == judge.RIGHT:
-                break
-        return found
-
-    def _watched(self, run):
-        base = Path(self.asked.keep or tempfile.mkdtemp(prefix="fullbore-fault-"))
-        folder = base / run.id
-        shutil.rmtree(folder, ignore_errors=True)
-        try:
-            report = watch.watch(run, self.asked.cache, folder)
-            found = watch.found(report)
-            if self.asked.record and judge.judge(run, found).outcome == judge.RIGHT and not run.variation.name:
-                record.store(run, folder, self.asked.cache)
-            return found
-        except watch.NotRun as reason:
-            return {"not_run": str(reason)}
-        finally:
-            if not self.asked.keep:
-                shutil.rmtree(base, ignore_errors=True)
-
-    def measure(self, run):
-        kept = self.store.load(run, "gain") if self.asked.resume else None
-        if kept is not None and "not_run" not in kept:
-            return kept
-        try:
-            gain = gains.measure(run, self.asked.cache, self.asked.pairs)
-        except watch.NotRun as reason:
-            gain = {"not_run": str(reason)}
-        self.store.keep(run, "gain", gain)
-        return gain
-
-    def all(self, wanted, fixes):
-        """([(run, found, judgement)], [(run, gain)]), in order; what the time limit left out is not run."""
-        clock = Clock(self.asked.limit, len(wanted) + len(fixes))
-        judged, measured = [], []
-        for run in wanted:
-            found = {"not_run": REASON_LIMIT} if clock.over() else self.find(run)
-            judgement = judge.judge(run, found)
-            judged.append((run, found, judgement))
-            clock.line(run.id, judgement.outcome + "".join(": " + why for why in judgement.why[:1]))
-        for run in fixes:
-            gain = {"not_run": REASON_LIMIT} if clock.over() else self.measure(run)
-            measured.append((run, gain))
-            clock.line(run.id, gain.get("not_run") or "gain measured %.2fx" % gains.summary(gain)["measured"])
-        return judged, measured
 
 
 def print_list(wanted):

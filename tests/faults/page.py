@@ -150,6 +150,9 @@ def markdown(judged, measured, command):
         *_neighbours(judged),
     ]
     lines += ["## By kind", "", *_matrix(judged), *_unexplained(judged)]
+    again = sum(found.get("tries", 1) > 1 for _, found, _ in judged)
+    if again:
+        lines += ["%d of %d runs were tried again, because they were not right at first." % (again, len(judged)), ""]
     if repeated:
         lines += [
             "Of %d runs of scripts that ran more than once %d gave another outcome than most (%s)."

@@ -6,7 +6,8 @@ import json
 import time
 from pathlib import Path
 
-from . import watch
+from . import kinds, watch
+from .case import SCRIPTS
 
 
 def _digest(paths):
@@ -28,21 +29,24 @@ class Results:
     def __init__(self, folder, program):
         self.folder = Path(folder)
         self.program = program
+        own = {case.path() for case in kinds.all_cases()}
+        self.shared = [path for path in SCRIPTS.glob("*.py") if path not in own]
         self.folder.mkdir(parents=True, exist_ok=True)
 
-    def _made_of(self, run):
+    def made_of(self, run):
+        """What a result of this run depends on; asked before it runs."""
         limits, options = watch.settings(run)
         return {
             "program": self.program,
-            "script": _digest([run.case.path()]),
+            "script": _digest([run.case.path(), *self.shared]),
             "limits": repr(sorted(limits.items())),
             "options": options,
         }
 
-    def keep(self, run, kind, content):
+    def keep(self, run, kind, content, made_of):
         """`kind` is "found" or "gain"."""
         stored = {
-            "made_of": self._made_of(run),
+            "made_of": made_of,
             "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             kind: content,
         }
@@ -56,7 +60,7 @@ class Results:
             stored = json.loads(self._path(run, kind).read_text())
         except FileNotFoundError:
             return None
-        return stored[kind] if stored["made_of"] == self._made_of(run) else None
+        return stored[kind] if stored["made_of"] == self.made_of(run) else None
 
     def _path(self, run, kind):
         return self.folder / ("%s.%s.json" % (run.id, kind))

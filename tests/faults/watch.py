@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from .case import SCRIPTS
@@ -130,7 +129,6 @@ def found(report_):
         "step_ms": report_["step_ms"],
         "steps": (report_["steps"] or {}).get("count"),
         "unexplained": sum(shares) if shares else None,
-        "free_cores": ((report_["system"] or {}).get("cpu") or {}).get("free_cores"),
         "neighbour_cores": ((report_["system"] or {}).get("cpu") or {}).get("neighbour_cores"),
         "missing": report_["missing"],
     }
@@ -138,10 +136,3 @@ def found(report_):
 
 def _where(where):
     return {"file": Path(where["file"]).name, "line": where["line"]} if where else None
-
-
-def timed(function, *arguments, **named):
-    """(what it returns, seconds that it took)."""
-    began = time.monotonic()
-    result = function(*arguments, **named)
-    return result, time.monotonic() - began

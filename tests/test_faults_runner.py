@@ -305,6 +305,17 @@ def test_a_condition_that_is_refused_is_a_run_that_did_not_happen(tmp_path, prog
     assert "not run: no such controller" in capsys.readouterr().out
 
 
+def test_a_second_cause_that_is_as_right_may_have_any_stage():
+    either = Run(Case("small_files", Expected("small_files", "open", instead=["no_workers"])), Variation(""))
+    assert judged(either, cause("no_workers", "read")).outcome == judge.RIGHT
+    assert judged(either, cause("small_files", "read")).outcome == judge.WRONG
+
+
+def test_a_subset_holds_scripts_as_they_stand(two_cases):
+    asked = suite.options(["--subset", "base", "--seed", "1"])
+    assert [run.id for run in suite.selected(asked)] == ["no_workers"]
+
+
 def test_an_unknown_name_is_refused(tmp_path, two_cases, program):
     with pytest.raises(SystemExit, match="no such case: no_worker;"):
         run_suite(tmp_path, "--only", "no_worker")

@@ -18,7 +18,7 @@ def options(arguments):
     parser.add_argument(
         "--only", nargs="+", metavar="ID", help="cases or single variations: no_workers, no_workers.text"
     )
-    parser.add_argument("--subset", choices=["ci"], help="the few that CI runs")
+    parser.add_argument("--subset", choices=["ci", "base"], help="the few that CI runs; each script as it stands")
     parser.add_argument("--seed", type=int, help="also one variation of each case with values drawn by this seed")
     parser.add_argument("--repeat", type=int, default=1, metavar="K", help="run each K times")
     parser.add_argument(
@@ -38,7 +38,9 @@ def options(arguments):
     parser.add_argument("--list", action="store_true", help="print the runs and what they must find, and end")
     parser.add_argument("--publish", action="store_true", help="write docs/faults.md")
     parser.add_argument(
-        "--record", action="store_true", help="store what is right as the golden run of its case (variations have none)"
+        "--record",
+        action="store_true",
+        help="store each script as it stands as the golden run of its case, if it is right",
     )
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the run folders")
     parser.add_argument(
@@ -56,8 +58,8 @@ def _seconds(text):
 
 def selected(asked):
     everything = runs(kinds.all_cases(), asked.seed, asked.repeat)
-    if asked.subset == "ci":
-        everything = [run for run in everything if run.case.ci and run.variation is run.case.variations[0]]
+    if asked.subset or asked.record:
+        everything = [run for run in everything if not run.variation.name and (run.case.ci or asked.subset != "ci")]
     if asked.only:
         known = {name for run in everything for name in (run.case.name, run.id.partition("#")[0])}
         unknown = set(asked.only) - known

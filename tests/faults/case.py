@@ -17,7 +17,7 @@ class Expected:
     stage: Optional[str] = None  # None: the fault has no stage
     at: Optional[str] = None  # a text that one line of the script has, or "other.py: text"; None: no line is to blame
     second: Optional[str] = None  # of two faults at once, the smaller
-    instead: Sequence[str] = ()  # causes that are as right as `cause`
+    instead: Sequence[str] = ()  # causes that are as right as `cause`, in whatever stage
     silent: Sequence[str] = ()  # causes that the report must not name
     healthy: bool = False  # nothing is wrong: no cause may be named at all
 

@@ -50,7 +50,8 @@ def _differences(run, accepted, cause):
     expected, wrong = run.expected, []
     if cause["cause"] not in accepted:
         return ["names %s" % cause["cause"]]
-    if expected.stage is not None and (cause["stage"] or "") != expected.stage:
+    of_its_own = cause["cause"] == expected.cause
+    if of_its_own and expected.stage is not None and (cause["stage"] or "") != expected.stage:
         wrong.append("stage %s instead of %s" % (cause["stage"] or "none", expected.stage))
     if expected.at is not None:
         file, line = place(run.case, expected.at)

@@ -77,7 +77,7 @@ class Suite:
         shutil.rmtree(folder, ignore_errors=True)
         try:
             found = watch.found(watch.watch(run, self.asked.cache, folder))
-            if self.asked.record and judge.judge(run, found).outcome == judge.RIGHT and not run.variation.name:
+            if self.asked.record and judge.judge(run, found).outcome == judge.RIGHT:
                 record.store(run, folder, self.asked.cache)
             return found
         except watch.NotRun as reason:

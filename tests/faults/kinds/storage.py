@@ -122,11 +122,11 @@ CASES = (
         ],
         variations=[
             vary(""),
-            vary("smaller_limit", mib=460, mb_per_s=180),
-            vary("slower_disk", mb_per_s=110, epochs=2),
+            vary("smaller_limit", mib=460, mb_per_s=120),
+            vary("slower_disk", mb_per_s=90, epochs=2),
             vary("iterable", iterable=1),
         ],
-        ranges={"mb_per_s": between(110, 190), "mib": between(440, 520), "batch_size": between(3, 6)},
+        ranges={"mb_per_s": between(80, 150), "mib": between(440, 520), "batch_size": between(3, 6)},
     ),
     Case(
         "cold_cache",

@@ -10,7 +10,7 @@ CASES = (
         ci=True,
         variations=[
             vary(""),
-            vary("objects", tensors=0, boxes=8),
+            vary("objects", tensors=0, boxes=60),
             vary("iterable", iterable=1, boxes=16),
             vary("spawn", start="spawn", batch_size=24),
         ],

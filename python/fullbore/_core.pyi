@@ -1,7 +1,6 @@
 from collections.abc import Sequence
-from typing import Annotated
 import enum
-from typing import Any
+from typing import Annotated, Any
 
 import numpy
 from numpy.typing import NDArray

@@ -52,9 +52,9 @@ PyObject* pinned(PyObject* module, PyObject* data);
 PyObject* taking(PyObject* module, PyObject* index);
 PyObject* processing(PyObject* module, PyObject* worker);
 
-// This thread draws batches that another one hands out to the training loop: no next() of it is written, as nobody waits
-// for it. drawn() says what the last one gave, for the record of the hand-out: (loader, iterator, batch, worker), the last
-// two None where torch does not say, or None if no next() gave anything since it was last asked.
+// This thread draws batches that another one hands out to the training loop: no next() of it is written, as nobody
+// waits for it. drawn() says what the last one gave, for the record of the hand-out: (loader, iterator, batch, worker),
+// the last two None where torch does not say, or None if no next() gave anything since it was last asked.
 PyObject* draws_for_another(PyObject* module, PyObject* ignored);
 PyObject* drawn(PyObject* module, PyObject* ignored);
 

@@ -222,7 +222,7 @@ def _with_set_epoch(loader):
 def _never_overwrites(loader, workers):
     """True if the loader certainly does not write into a batch that it gave before: then the next one is drawn without
     waiting until the last was read. A reader with a buffer of its own, or a collate function with one, does."""
-    if isinstance(loader, (list, tuple)):
+    if isinstance(loader, (list, tuple)) or getattr(loader, "gives_fresh_memory", False):
         return True
     if not isinstance(loader, DataLoader):
         return False

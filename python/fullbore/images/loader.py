@@ -82,6 +82,8 @@ class ImageLoader:
     data: a folder with one folder of pictures per class (torchvision's ImageFolder: the same classes, files and order), or
         a list of files, *.csv with columns path and label, or *.jsonl with objects that have them
     transform: RandomResizedCrop, or Resize and CenterCrop; RandomHorizontalFlip; Normalize. torchvision's are taken too.
+    device: "cpu", or a CUDA device: then 8-bit pixels are copied ahead and normalised there, `batch.transfer` is the
+        BatchTiming of the copy, and batches are torch tensors. On a machine without CUDA it is the CPU
     dtype: "float32", "float16", "bfloat16" (value / 255, then Normalize), or "uint8" (0 to 255; no Normalize)
     layout: "NCHW" or "NHWC"
     drop_last: leave out a last batch that is not full
@@ -99,7 +101,14 @@ class ImageLoader:
     before. Does not work in a forked child; says so.
     """
 
-    def __init__(self, data, batch_size, *, transform, dtype="float32", layout="NCHW", seed=0, shuffle=True,
+    def __new__(cls, *args, device="cpu", **options):
+        if cls is ImageLoader and str(device) != "cpu":
+            from .on_device import DeviceImageLoader, open_device
+
+            cls = cls if open_device(device) is None else DeviceImageLoader
+        return super().__new__(cls)
+
+    def __init__(self, data, batch_size, *, transform, device="cpu", dtype="float32", layout="NCHW", seed=0, shuffle=True,
                  drop_last=True, uneven="pad", rank=None, world_size=None, threads="auto", depth=2, on_error="raise",
                  max_bad=1000, max_pixels=178_956_970, memory_limit=4 << 30,
                  index_memory=256 << 20, output=None):  # fmt: skip

@@ -84,6 +84,16 @@ def compile_into(options, transforms):
     return "Normalize" in by_name
 
 
+def normalisation_of(transforms):
+    """(the other transforms, mean, std); None for both without Normalize."""
+    steps = list(_flat(transforms))
+    mine = [step for step in steps if type(step).__name__ == "Normalize"]
+    if len(mine) > 1:
+        raise ValueError("transforms with Normalize %d times; use it once" % len(mine))
+    rest = [step for step in steps if step not in mine]
+    return (rest, _three(mine[0].mean, "mean"), _three(mine[0].std, "std")) if mine else (rest, None, None)
+
+
 _GEOMETRIES = (["RandomResizedCrop"], ["Resize"], ["Resize", "CenterCrop"])
 _ORDERS = [*_GEOMETRIES, *([*geometry, "Normalize"] for geometry in _GEOMETRIES)]
 

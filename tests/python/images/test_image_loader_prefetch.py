@@ -33,6 +33,56 @@ def test_copies_have_the_pixels_and_the_batch_its_attributes(folder, monkeypatch
         assert batch.ids == ids and len(batch.paths) == 8
 
 
+@needs_fake
+def test_a_loader_with_a_device_copies_and_keeps_its_state(folder, monkeypatch):
+    monkeypatch.syspath_prepend(TESTING)
+    import _fullbore_fake as fake
+    from fake_device import FakeDevice
+
+    fake.reset(seed=2)
+    expected = [(batch.ids, batch.images.clone()) for batch in make(folder)]
+    transform = [fullbore.RandomResizedCrop(24)]
+    loader = fullbore.ImageLoader(folder, 8, transform=transform, dtype="uint8", layout="NHWC", device=FakeDevice())
+    batches = iter(loader)
+    for ids, images in expected[:2]:
+        batch = next(batches)
+        batch.transfer.wait()
+        assert batch.ids == ids and torch.equal(batch.images.permute(0, 3, 1, 2), images)
+    state = loader.state_dict()
+    assert state["samples"] == 16  # handed out, not drawn
+    del batches
+    resumed = fullbore.ImageLoader(folder, 8, transform=transform, dtype="uint8", layout="NHWC", device=FakeDevice())
+    resumed.load_state_dict(state)
+    assert [batch.ids for batch in resumed] == [ids for ids, _ in expected[2:]]
+    loader.close()
+    resumed.close()
+    assert fake.pinned_bytes() == 0
+
+
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float16", "bfloat16"])
+def test_the_device_finishes_as_the_cpu_does(folder, dtype, layout):
+    from fullbore.images.on_device import Finish
+
+    crop = fullbore.RandomResizedCrop(24)
+    mean, std = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)) if dtype != "uint8" else ((0, 0, 0), (1, 1, 1))
+    transform = [crop] if dtype == "uint8" else [crop, fullbore.Normalize(mean, std)]
+    plain = fullbore.ImageLoader(folder, 8, transform=[crop], dtype="uint8", layout="NHWC", threads=1)
+    wanted = fullbore.ImageLoader(folder, 8, transform=transform, dtype=dtype, layout=layout, threads=1)
+    finish = Finish(dtype, layout, mean, std)
+    for (raw, _), (images, _) in zip(plain, wanted):
+        done = finish(raw)
+        assert torch.equal(done, images) and done.is_contiguous()
+
+
+def test_on_a_machine_without_a_device_it_is_the_cpu(folder):
+    if torch.cuda.is_available():
+        pytest.skip("there is a device")
+    transform = [fullbore.RandomResizedCrop(24), fullbore.Normalize((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))]
+    loader = fullbore.ImageLoader(folder, 8, transform=transform, device="cuda", threads=1)
+    assert type(loader) is fullbore.ImageLoader and next(iter(loader)).images.dtype == torch.float32
+
+
 def test_on_the_cpu_batches_pass_as_they_are(folder):
     for (images, labels), batch in zip(fullbore.PrefetchDataLoader(make(folder), "cpu"), make(folder)):
         assert torch.equal(images, batch.images) and torch.equal(labels, batch.labels)

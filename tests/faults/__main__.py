@@ -3,6 +3,7 @@
 import argparse
 import re
 import shlex
+import signal
 import sys
 from pathlib import Path
 
@@ -100,4 +101,5 @@ def main(arguments):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # limits and mounts are taken back also then
     sys.exit(main(sys.argv[1:]))

@@ -17,9 +17,7 @@ class Scenes(torch.utils.data.Dataset):
     def __getitem__(self, index):
         image = torch.full((3, 64, 64), index % 251, dtype=torch.uint8)
         if not self.as_tensors:
-            return image, [
-                {"outline": list(self.outline), "label": k % 80} for k in range(self.boxes)
-            ]
+            return image, [{"outline": list(self.outline), "label": k % 80} for k in range(self.boxes)]
         return image, [
             {"box": torch.tensor([k, k, k + 8, k + 8]), "label": torch.tensor(k % 80), "id": torch.tensor(index)}
             for k in range(self.boxes)

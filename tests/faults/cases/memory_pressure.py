@@ -21,7 +21,11 @@ class Cached(Volumes):
 def main():
     asked = options(batch_size=4, steps=300)
     loader = DataLoader(
-        Cached(asked.paths[0]), asked.batch_size, num_workers=asked.workers, persistent_workers=asked.workers > 0, **order(asked)
+        Cached(asked.paths[0]),
+        asked.batch_size,
+        num_workers=asked.workers,
+        persistent_workers=asked.workers > 0,
+        **order(asked),
     )
     train(loader, asked)
 

@@ -28,7 +28,7 @@ def slow_samples(asked):
 
 
 def slow_sampler(asked):
-    sampler = HardExamples(torch.rand(2_000_000), asked.batch_size, asked.steps)
+    sampler = HardExamples(torch.rand(asked.weights), asked.batch_size, asked.steps)
     return DataLoader(Rows(), batch_sampler=sampler, num_workers=1)
 
 
@@ -39,6 +39,7 @@ def small_objects(asked):
 def main():
     asked = options(
         input="no_workers",
+        weights=2_000_000,
         pause="checkpoint",
         every=10,
         held_out=192,

@@ -24,7 +24,7 @@ def no_workers(asked):
 
 
 def slow_samples(asked):
-    return DataLoader(MixedTables(80), asked.batch_size, shuffle=True, num_workers=2, persistent_workers=True)
+    return DataLoader(MixedTables(40), asked.batch_size, shuffle=True, num_workers=2, persistent_workers=True)
 
 
 def slow_sampler(asked):

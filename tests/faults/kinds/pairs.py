@@ -90,7 +90,7 @@ CASES = (
         input="slow_samples",
         pause="validation",
         every=25,
-        held_out=96,
+        held_out=176,
         batch_size=8,
     ),
 )

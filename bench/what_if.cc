@@ -1,5 +1,5 @@
 // What the replay makes of a run: the present settings against what was measured, and the step at other numbers of
-// workers and depths of prefetching.
+// workers and depths of prefetching. `bench/replay_truth.py` holds it against runs that have these settings.
 //
 //     what_if_bench [--alone] RUN [WORKERS:PREFETCH ...]
 //
@@ -19,15 +19,15 @@ namespace {
 using namespace fullbore;
 using namespace fullbore::diagnose;
 
-void print_loop(const replay::Calibration& calibration) {
+void print_loop(const replay::Calibration& calibration, double others) {
   const replay::Loop& loop = *calibration.loop;
   std::printf(
       "{\"workers\": %d, \"prefetch\": %d, \"measured_ms\": %.2f, \"replayed_ms\": %.2f, \"wait_ms\": %.2f, "
-      "\"replayed_wait_ms\": %.2f, \"whole_ms\": %.2f, \"replayed_whole_ms\": %.2f, \"other_cores\": %.2f, "
+      "\"replayed_wait_ms\": %.2f, \"whole_ms\": %.2f, \"replayed_whole_ms\": %.2f, \"other_cores_seen\": %.2f, "
       "\"other_cpu_ms\": %.2f, "
       "\"why\": \"%s\", \"predicted\": {",
       loop.workers, loop.prefetch, loop.step_ms, calibration.now.step_ms, loop.wait_ms, calibration.now.wait_ms,
-      loop.whole_ms, calibration.now.whole_ms, loop.other_cores, loop.other_cpu, calibration.why.c_str());
+      loop.whole_ms, calibration.now.whole_ms, others, loop.other_cpu, calibration.why.c_str());
 }
 
 int what_if(const record::Run& run, bool alone, int count, char** settings) {
@@ -35,9 +35,10 @@ int what_if(const record::Run& run, bool alone, int count, char** settings) {
   if (trainers.empty()) return std::fprintf(stderr, "what_if: %s has no training loop\n", run.folder.c_str()), 1;
   auto loop = replay::record_loop(assess(run, trainers.front()));
   if (!loop) return std::fprintf(stderr, "what_if: %s\n", loop.error().c_str()), 1;
+  const double others = loop->other_cores;
   if (alone) loop->other_cores = 0;
   const replay::Calibration calibration = replay::calibrate(*std::move(loop));
-  print_loop(calibration);
+  print_loop(calibration, others);
   for (int i = 0; i < count; ++i) {
     Change change;
     change.workers = std::atoi(settings[i]);

@@ -157,6 +157,7 @@ Diagnosis diagnose(const record::Run& run) {
   const Judged& worst = *std::ranges::max_element(all, {}, badness);
   out.verdict = worst.judgement.verdict;
   out.causes = worst.judgement.causes;
+  out.replay = worst.judgement.replay;
   out.changed_at = worst.judgement.changed_at;
   if (all.size() > 1)
     out.verdict.summary = fmt::format("Rank {}: {}", worst.situation.trainer->rank->rank, out.verdict.summary);

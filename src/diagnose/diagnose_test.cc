@@ -48,12 +48,24 @@ TEST(Diagnose, SaysWhenTheRunChanged) {
   const Diagnosis diagnosis = diagnose(run);
   EXPECT_THAT(diagnosis.changed_at, HasSubstr("s after the start"));
   EXPECT_NE(diagnosis.verdict.confidence, Confidence::kHigh);
+  EXPECT_THAT(diagnosis.verdict.confidence_why, HasSubstr("the run changed on the way"));
 }
 
 TEST(Diagnose, SaysThatAGpuHidesPartOfTheWait) {
   const Diagnosis diagnosis = diagnose(simulate({.workers = 0, .sample_ms = 3, .device = "cuda:0"}));
   EXPECT_THAT(diagnosis.missing, Contains(Field(&Missing::signal, "gpu")));
   EXPECT_EQ(diagnosis.verdict.confidence, Confidence::kMedium);
+  EXPECT_EQ(diagnosis.verdict.confidence_why, "the GPU may have had work queued while the loop waited");
+}
+
+TEST(Diagnose, GivesNoReasonForFullConfidence) {
+  const Diagnosis diagnosis = diagnose(simulate({.workers = 0, .sample_ms = 3}));
+  EXPECT_EQ(diagnosis.verdict.confidence, Confidence::kHigh);
+  EXPECT_EQ(diagnosis.verdict.confidence_why, "");
+}
+
+TEST(Diagnose, CountsTheStepsWhereTheyAreTooFew) {
+  EXPECT_THAT(diagnose(simulate({.batches = 10})).verdict.confidence_why, HasSubstr("steady step"));
 }
 
 TEST(Diagnose, NamesWhatIsMissing) {

@@ -69,6 +69,7 @@ struct Change {
   double device_bytes = 1;         // bytes that making samples takes from the device
   double collate = 1;              // time of collating
   double handoff = 1;              // from the worker to the loop: queue, pin thread, unpickling
+  double pin = 1;                  // of that the pin thread
   double sampler = 1;              // time in which the loop draws indices
   double start = 1;                // from asking for workers until they begin
   double body_less_ms = 0;         // less in the loop body, per step
@@ -82,7 +83,8 @@ struct Cause {
   std::string cause;  // stable id
   std::string stage;  // "decode", ..., "" where none applies
   Severity severity = Severity::kNone;
-  double share = 0;     // of step time, exposed
+  double share = 0;     // of step time, exposed; causes are ranked by it
+  std::string cost;     // what it cost where that is no share of a step: "the run ended at step 41"; else ""
   std::string summary;  // one sentence
   std::optional<Location> where;
   std::vector<Evidence> evidence;
@@ -119,6 +121,7 @@ struct Verdict {
   std::string stage;
   Severity severity = Severity::kNone;
   Confidence confidence = Confidence::kHigh;
+  std::string confidence_why;  // what lowers it, "" where it is high
   std::string summary;
 };
 

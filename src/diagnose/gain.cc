@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "diagnose/replay/predict.h"
+
 namespace fullbore::diagnose {
 namespace {
 
@@ -16,6 +18,17 @@ constexpr double kMargin = 1.1;
 double trainers_on_host(const Resources& resources) {
   if (!resources.usable_cores || !resources.rank_cores || *resources.rank_cores <= 0) return 1;
   return *resources.usable_cores / *resources.rank_cores;
+}
+
+int most_workers(const Situation& situation) {
+  double most = kWorkersWithoutCores;
+  if (const auto cores = situation.resources.rank_cores) {
+    const bool blocked = situation.makers.blocked_share().value_or(0) >= 0.5;
+    // The thread that launches the work keeps a core where there are more than two.
+    const double own = *cores > 2 ? 1 : 0;
+    most = blocked ? 4 * std::ceil(*cores) : std::max(1.0, std::floor(*cores - own));
+  }
+  return static_cast<int>(std::clamp<double>(most, 1, kMostWorkers));
 }
 
 }  // namespace
@@ -46,17 +59,12 @@ Gain bound_with_cores(const Situation& situation, double share) {
 }
 
 int recommended_workers(const Situation& situation) {
+  const int most = most_workers(situation);
+  if (situation.replay.explains()) return replay::fewest_workers(situation.replay, most);
   const double left_ms = std::max(situation.step_ms() - situation.wait_ms(), 1e-3);
   const double batch_ms = situation.makers.batch_ms().value_or(situation.wait_ms());
   const double needed = std::ceil(std::min(1e6, kMargin * batch_ms / left_ms));
-  double most = kWorkersWithoutCores;
-  if (const auto cores = situation.resources.rank_cores) {
-    const bool blocked = situation.makers.blocked_share().value_or(0) >= 0.5;
-    // The thread that launches the work keeps a core where there are more than two.
-    const double own = *cores > 2 ? 1 : 0;
-    most = blocked ? 4 * std::ceil(*cores) : std::max(1.0, std::floor(*cores - own));
-  }
-  return static_cast<int>(std::clamp(needed, 1.0, std::min<double>(most, kMostWorkers)));
+  return static_cast<int>(std::clamp<double>(needed, 1, most));
 }
 
 }  // namespace fullbore::diagnose

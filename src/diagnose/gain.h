@@ -1,5 +1,5 @@
-// How much a change could gain at most. Bounds only, from exposed time and from the cores there are: what a change
-// really gains is for a replay or a measurement to say.
+// How much a change could gain at most, from exposed time and from the cores there are (what it really gains is for the
+// replay or a measurement to say), and how many workers to recommend.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,9 @@ Gain bound_with_cores(const Situation& situation, double share);
 // CPU milliseconds that this trainer and its workers burn per step; nullopt if it was not measured.
 std::optional<double> cpu_ms_per_step(const Situation& situation);
 
-// Workers that would hide the wait: making one batch over the time that the loop leaves for it, within the usable cores
-// (or, when samples mostly wait for I/O, within four per core).
+// Workers within the usable cores (or, when samples mostly wait for I/O, within four per core): the fewest with which a
+// replay is as fast as with any number, or, without a replay, those that would hide the wait: making one batch over the
+// time that the loop leaves for it.
 int recommended_workers(const Situation& situation);
 
 }  // namespace fullbore::diagnose

@@ -47,7 +47,7 @@ TEST_F(Recommended, HeedTheQuota) {
 }
 
 TEST_F(Recommended, MayExceedCoresWhenSamplesSleep) {
-  EXPECT_EQ(workers({.body_ms = 10, .sample_ms = 3, .cpu_share = 0.1, .cores = 4}), 11);
+  EXPECT_EQ(workers({.body_ms = 10, .sample_ms = 3, .cpu_share = 0.1, .cores = 4}), 12);
 }
 
 TEST_F(Recommended, ABoundCannotBeatTheCoresThereAre) {

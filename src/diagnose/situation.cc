@@ -144,6 +144,7 @@ Situation assess(const record::Run& run, const Trainer& trainer) {
   situation.steps = measure_steps(trainer, situation.iterations, situation.wait_known);
   situation.halves = compare_halves(situation.iterations);
   situation.wait_parts = split_wait(situation);
+  situation.replay = replay::calibrate(situation);
   return situation;
 }
 

@@ -11,6 +11,7 @@
 #include "diagnose/makers.h"
 #include "diagnose/passes.h"
 #include "diagnose/profile.h"
+#include "diagnose/replay/calibration.h"
 #include "diagnose/resources.h"
 #include "diagnose/step_times.h"
 #include "diagnose/trainer.h"
@@ -35,6 +36,7 @@ struct Situation {
   bool wait_known = false;
   bool gpu = false;                       // the model's parameters lie on a CUDA device
   std::vector<InputWaitPart> wait_parts;  // of the steady step, largest first
+  replay::Calibration replay;             // of the loader as it was
 
   double step_ms() const;
   double wait_ms() const;     // per steady step

@@ -4,19 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <cmath>
 #include <utility>
 
 #include "diagnose/causes/causes.h"
 #include "diagnose/causes/conditions.h"
 #include "diagnose/causes/wording.h"
+#include "diagnose/predict_gains.h"
 
 namespace fullbore::diagnose {
 namespace {
 
-constexpr double kTie = 0.03;
 constexpr double kUnmatchedShare = 0.2;
 constexpr double kCrowdedShare = 0.25;
+constexpr double kLittleWait = 0.10;  // of a step
+constexpr std::int64_t kEnoughSteps = 20;
 
 std::string changed_at(const Situation& situation) {
   if (!situation.halves.changed_ns) return "";
@@ -31,9 +33,9 @@ bool holds_throughout(const Situation& situation) {
   return (*situation.halves.first >= kNoteShare) == (*situation.halves.second >= kNoteShare);
 }
 
-bool many_unmatched(const WaitWalk& walk) {
+double unmatched_share(const WaitWalk& walk) {
   const double all = static_cast<double>(walk.matched + walk.unmatched);
-  return all > 0 && static_cast<double>(walk.unmatched) > kUnmatchedShare * all;
+  return all > 0 ? static_cast<double>(walk.unmatched) / all : 0;
 }
 
 // Others that take a quarter of the cores make a run look slower than it is, and its loader more so.
@@ -48,42 +50,71 @@ bool is_pause(const Cause& cause) {
   return std::ranges::find(kEvents, cause.cause) != std::end(kEvents);
 }
 
-Confidence confidence_of(const Situation& situation, const Cause& cause) {
-  if (cause.cause == "insufficient_data") return Confidence::kLow;
-  if (is_pause(cause)) return Confidence::kHigh;
-  int doubts = 0;
-  doubts += situation.gpu ? 1 : 0;  // input wait may partly be hidden behind queued work
-  doubts += situation.halves.changed_ns ? 1 : 0;
-  doubts += holds_throughout(situation) ? 0 : 1;
+// What speaks against a verdict about that cause, as clauses.
+std::vector<std::string> doubts_about(const Situation& situation, const Cause& cause) {
+  if (is_pause(cause)) return {};
+  std::vector<std::string> doubts;
   const bool compute = cause.cause == "compute_bound";
-  doubts += !compute && many_unmatched(situation.walk) ? 1 : 0;
-  doubts += !compute && !situation.resources.free_cores ? 1 : 0;
-  doubts += crowded_by_others(situation.resources) ? 1 : 0;
-  if (doubts == 0) return Confidence::kHigh;
-  return doubts == 1 ? Confidence::kMedium : Confidence::kLow;
+  if (situation.gpu) doubts.push_back("the GPU may have had work queued while the loop waited");
+  if (situation.halves.changed_ns) doubts.push_back("the run changed on the way");
+  if (!holds_throughout(situation))
+    doubts.push_back(fmt::format("one half of the run waits for input {} of a step, the other {}",
+                                 percent(*situation.halves.first), percent(*situation.halves.second)));
+  const double unmatched = unmatched_share(situation.walk);
+  if (!compute && unmatched > kUnmatchedShare)
+    doubts.push_back(fmt::format("for {} of the batches it is not known how they were made", percent(unmatched)));
+  if (!compute && !situation.resources.free_cores) doubts.push_back("how many cores are free was not measured");
+  if (crowded_by_others(situation.resources))
+    doubts.push_back(fmt::format("other programs took {:.1f} of the {} that this job may use",
+                                 *situation.resources.neighbour_cores, cores(*situation.resources.usable_cores)));
+  const replay::Calibration& replay = situation.replay;
+  if (cause.change != Change{} && replay.loop && !replay.explains())
+    doubts.push_back(
+        fmt::format("a replay of the loader misses the measured step by {}", percent(std::abs(replay.error))));
+  return doubts;
+}
+
+std::string joined(const std::vector<std::string>& clauses) {
+  std::string text;
+  for (const std::string& clause : clauses) text += (text.empty() ? "" : "; ") + clause;
+  return text;
+}
+
+// Without enough to judge by, the sentence of the verdict itself says what is missing.
+void set_confidence(const Situation& situation, const Cause& cause, Verdict& verdict) {
+  std::vector<std::string> doubts = doubts_about(situation, cause);
+  if (cause.cause == "insufficient_data") {
+    verdict.confidence = Confidence::kLow;
+    doubts = {fmt::format("only {} steady step{}", situation.steps.count, situation.steps.count == 1 ? "" : "s")};
+    if (situation.steps.count >= kEnoughSteps && !situation.wait_known)
+      doubts = {"the wait of this loop cannot be seen"};
+    if (situation.steps.count >= kEnoughSteps && situation.wait_known) doubts = {"no known cause explains the wait"};
+  } else if (!doubts.empty()) {
+    verdict.confidence = doubts.size() == 1 ? Confidence::kMedium : Confidence::kLow;
+  }
+  verdict.confidence_why = joined(doubts);
+}
+
+// Where the loop waits little and the replay finds no change that is worth making, there is none to name.
+bool nothing_to_gain(const Situation& situation, const std::vector<Cause>& causes) {
+  return situation.wait_share() < kLittleWait &&
+         std::ranges::none_of(causes, [](const Cause& cause) { return is_advice(cause.gain); });
 }
 
 Judgement conclude(const Situation& situation, std::vector<Cause> causes) {
   Judgement judgement;
   judgement.causes = std::move(causes);
   const Cause& first = judgement.causes.front();
-  judgement.verdict = {first.cause, first.stage, first.severity, confidence_of(situation, first), first.summary};
+  judgement.verdict.cause = first.cause;
+  judgement.verdict.stage = first.stage;
+  judgement.verdict.severity = first.severity;
+  judgement.verdict.summary = first.summary;
+  set_confidence(situation, first, judgement.verdict);
   judgement.changed_at = changed_at(situation);
   return judgement;
 }
 
 }  // namespace
-
-void rank_causes(std::vector<Cause>& causes) {
-  for (auto place = causes.begin(); place != causes.end(); ++place) {
-    const auto most =
-        std::max_element(place, causes.end(), [](const Cause& a, const Cause& b) { return a.share < b.share; });
-    const double share = most->share;
-    const auto chosen =
-        std::find_if(place, causes.end(), [&](const Cause& cause) { return cause.share >= share - kTie; });
-    std::rotate(place, chosen, std::next(chosen));
-  }
-}
 
 Judgement judge(const Situation& situation) {
   std::vector<Cause> causes;
@@ -97,12 +128,18 @@ Judgement judge(const Situation& situation) {
   for (const CauseFunction function : kAllCauses) {
     if (auto cause = function(situation)) causes.push_back(*std::move(cause));
   }
-  rank_causes(causes);
+  ReplayFacts replay = predict_gains(situation, causes);
   if (causes.empty()) {
     auto bound = compute_bound(situation);
     causes.push_back(bound ? *std::move(bound) : unexplained_wait(situation));
+  } else if (nothing_to_gain(situation, causes)) {
+    causes = {loader_is_enough(situation)};
+    replay.next = std::nullopt;
   }
-  return conclude(situation, std::move(causes));
+  for (Cause& cause : causes) cause.summary = with_gain(cause.summary, cause.gain);
+  Judgement judgement = conclude(situation, std::move(causes));
+  judgement.replay = std::move(replay);
+  return judgement;
 }
 
 }  // namespace fullbore::diagnose

@@ -117,6 +117,21 @@ void judge_whole(Comparison& c, double before, double after) {
                                             : Comparison::Outcome::kUnchanged;
 }
 
+// Run folders are told by their own names: the path to them may be written in two ways.
+std::string_view folder_name(std::string_view path) {
+  while (path.ends_with('/')) path.remove_suffix(1);
+  return path.substr(path.rfind('/') + 1);
+}
+
+// Does `--fix` apply what was predicted? Advice such as "copy the data" may come with settings that help until then.
+bool plays_its_settings(const diagnose::Cause& cause) {
+  diagnose::Change others = cause.change;
+  others.workers = others.prefetch = std::nullopt;
+  others.persistent = std::nullopt;
+  others.words.clear();
+  return !cause.fix.settings.empty() && others == diagnose::Change{};
+}
+
 template <typename T>
 void note_difference(std::vector<std::string>& list, std::string_view what, const std::optional<T>& a,
                      const std::optional<T>& b) {
@@ -147,7 +162,11 @@ Comparison compare(const Diagnosis& before, const Diagnosis& after, const Compar
   if (!before.causes.empty()) {
     c.bound = before.causes.front().gain.max;
     c.predicted = before.causes.front().gain.predicted;
+    c.predicted_low = before.causes.front().gain.low;
+    c.predicted_high = before.causes.front().gain.high;
     c.bound_cause = before.causes.front().cause;
+    c.as_recommended = after.fix && !before.run.empty() && folder_name(after.fix->mode) == folder_name(before.run) &&
+                       plays_its_settings(before.causes.front());
   }
   return c;
 }

@@ -32,7 +32,9 @@ struct Comparison {
   std::optional<double> factor, low, high;  // of the step time, 95 % interval where spread is known
   std::string basis;                        // "steady" or "whole": which step time `factor` is of
   std::optional<double> bound, predicted;   // of the first report
+  std::optional<double> predicted_low, predicted_high;
   std::string bound_cause;
+  bool as_recommended = false;  // the second run was started with --fix=FIRST, which applies what was predicted
 };
 
 // Why the two runs did not do the same work ("batch size 64 and 128"), empty if they did as far as can be told.

@@ -105,7 +105,34 @@ TEST(Compare, PutsPredictedAgainstMeasured) {
   auto before = testing::no_workers_run();
   before.causes[0].gain.predicted = 2.4;
   EXPECT_THAT(comparison_text(compare(before, testing::fixed_run(), {}), {}),
-              HasSubstr("measured 2.51x, predicted 2.40x (off by 5 %), bound 2.58x"));
+              HasSubstr("measured 2.51x, predicted 2.40x, off by 5 %, bound 2.58x"));
+}
+
+TEST(Compare, ShowsTheIntervalOfThePrediction) {
+  auto before = testing::no_workers_run();
+  before.causes[0].gain.predicted = 2.4;
+  before.causes[0].gain.low = 2.2;
+  before.causes[0].gain.high = 2.55;
+  EXPECT_THAT(comparison_text(compare(before, testing::fixed_run(), {}), {}),
+              HasSubstr("predicted 2.40x (2.20x to 2.55x), off by 5 %"));
+}
+
+TEST(Compare, HoldsNoPredictionAgainstARunThatWasFixedByHand) {
+  auto before = testing::no_workers_run();
+  before.causes[0].gain.predicted = 2.4;
+  auto after = testing::fixed_run();
+  after.fix.reset();
+  const Comparison c = compare(before, after, {});
+  EXPECT_FALSE(c.as_recommended);
+  EXPECT_THAT(comparison_text(c, {}), HasSubstr("measured 2.51x, predicted 2.40x, bound 2.58x"));
+  EXPECT_THAT(comparison_json(c), HasSubstr("\"prediction_error\": null"));
+}
+
+TEST(Compare, HoldsNoPredictionOfAnotherChangeAgainstTheSettings) {
+  auto before = testing::no_workers_run();
+  before.causes[0].gain.predicted = 2.4;
+  before.causes[0].change.sample_blocked = 0;  // "copy the data to a local disk; until then more workers"
+  EXPECT_FALSE(compare(before, testing::fixed_run(), {}).as_recommended);
 }
 
 TEST(Compare, NamesEveryDifferenceInTheWork) {

@@ -49,8 +49,11 @@ void write_promise(Page& page, const Comparison& c) {
   if (!c.factor || (!c.bound && !c.predicted)) return;
   std::string text = fmt::format("measured {}", factor(*c.factor));
   if (c.predicted) {
-    text += fmt::format(", predicted {} (off by {:.0f} %)", factor(*c.predicted),
-                        100 * std::abs(*c.factor / *c.predicted - 1));
+    text += fmt::format(", predicted {}", factor(*c.predicted));
+    if (c.predicted_low && c.predicted_high)
+      text += fmt::format(" ({} to {})", factor(*c.predicted_low), factor(*c.predicted_high));
+    // The prediction is of one change; whether the second run has it is known where Fullbore made it.
+    if (c.as_recommended) text += fmt::format(", off by {:.0f} %", 100 * std::abs(*c.factor / *c.predicted - 1));
   }
   if (c.bound) text += fmt::format(", bound {}", factor(*c.bound));
   text += fmt::format(" for removing {}", clean(c.bound_cause));
@@ -62,6 +65,12 @@ void write_promise(Page& page, const Comparison& c) {
 
 nlohmann::ordered_json json_or_null(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
+// |predicted - measured| / measured step after the fix; null where the second run is not the one that was predicted.
+nlohmann::ordered_json prediction_error(const Comparison& c) {
+  if (!c.as_recommended || !c.predicted || !c.factor || *c.predicted <= 0) return nullptr;
+  return std::abs(*c.factor / *c.predicted - 1);
 }
 
 }  // namespace
@@ -125,6 +134,9 @@ std::string comparison_json(const Comparison& c) {
                      {"high", json_or_null(c.high)},
                      {"bound", json_or_null(c.bound)},
                      {"predicted", json_or_null(c.predicted)},
+                     {"predicted_low", json_or_null(c.predicted_low)},
+                     {"predicted_high", json_or_null(c.predicted_high)},
+                     {"prediction_error", prediction_error(c)},
                      {"cause", c.bound_cause.empty() ? Json(nullptr) : Json(c.bound_cause)},
                      {"rows", rows}};
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

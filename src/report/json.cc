@@ -59,6 +59,7 @@ Json verdict_json(const Verdict& verdict) {
           {"stage", text_or_null(verdict.stage)},
           {"severity", word(verdict.severity)},
           {"confidence", word(verdict.confidence)},
+          {"confidence_why", text_or_null(verdict.confidence_why)},
           {"summary", verdict.summary}};
 }
 
@@ -71,6 +72,30 @@ Json fix_json(const Fix& fix) {
           {"next_command", text_or_null(fix.next_command)}};
 }
 
+Json gain_json(const Gain& gain) {
+  return {{"max", json_or_null(gain.max)},
+          {"predicted", json_or_null(gain.predicted)},
+          {"low", json_or_null(gain.low)},
+          {"high", json_or_null(gain.high)},
+          {"kind", gain.kind},
+          {"with", text_or_null(gain.with)}};
+}
+
+Json replay_json(const ReplayFacts& replay) {
+  Json next = nullptr, pair = nullptr;
+  if (replay.next)
+    next = {{"limit", replay.next->limit},
+            {"wait_share", number_json(replay.next->wait_share)},
+            {"step_ms", number_json(replay.next->step_ms)}};
+  if (replay.pair)
+    pair = {{"causes", {replay.pair->first, replay.pair->second}}, {"gain", gain_json(replay.pair->gain)}};
+  return {{"step_ms", json_or_null(replay.replayed_ms)},
+          {"error", json_or_null(replay.error)},
+          {"why_not", text_or_null(replay.why)},
+          {"next_limit", next},
+          {"pair", pair}};
+}
+
 Json cause_json(const Cause& cause) {
   Json evidence = Json::array();
   for (const Evidence& e : cause.evidence) {
@@ -79,17 +104,13 @@ Json cause_json(const Cause& cause) {
   return {{"cause", cause.cause},
           {"stage", text_or_null(cause.stage)},
           {"severity", word(cause.severity)},
-          {"share", number_json(cause.share)},
+          {"share", cause.cost.empty() ? number_json(cause.share) : Json(nullptr)},
+          {"cost", text_or_null(cause.cost)},
           {"summary", cause.summary},
           {"where", location_json(cause.where)},
           {"evidence", evidence},
           {"fix", fix_json(cause.fix)},
-          {"gain",
-           {{"max", json_or_null(cause.gain.max)},
-            {"predicted", json_or_null(cause.gain.predicted)},
-            {"low", json_or_null(cause.gain.low)},
-            {"high", json_or_null(cause.gain.high)},
-            {"kind", cause.gain.kind}}},
+          {"gain", gain_json(cause.gain)},
           {"why_not", cause.why_not}};
 }
 
@@ -239,6 +260,7 @@ std::string to_json(const Diagnosis& d) {
                {"run", text_or_null(d.run)},
                {"verdict", verdict_json(d.verdict)},
                {"causes", causes},
+               {"replay", replay_json(d.replay)},
                {"tier", d.account.tier},
                {"step_ms", {{"steady", step_json(d.account)}, {"whole", step_json(d.whole)}}},
                {"account", account_json(d.account)},

@@ -16,8 +16,7 @@ void write_verdict(Page& page, const Diagnosis& d) {
   page.prose("", 0, clean(d.verdict.summary), is_good ? Ink::kGreen : ink_of(d.verdict.severity));
   if (d.verdict.confidence != Confidence::kHigh) {
     page.prose("", 0,
-               fmt::format("Confidence is {}{}", word(d.verdict.confidence),
-                           d.missing.empty() ? "." : ": see below what was not measured."));
+               fmt::format("Confidence is {}: {}.", word(d.verdict.confidence), clean(d.verdict.confidence_why)));
   }
   if (!d.changed_at.empty()) page.prose("", 0, "The run changed on the way: " + clean(d.changed_at) + ".");
   if (d.signal) {

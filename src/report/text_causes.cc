@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "report/sections.h"
 #include "report/words.h"
@@ -19,8 +21,9 @@ constexpr std::size_t kMostEvidence = 5;
 std::string gain_text(const Gain& gain) {
   std::string text;
   if (gain.predicted) {
-    text = "about " + factor(*gain.predicted);
+    text = "predicted " + factor(*gain.predicted);
     if (gain.low && gain.high) text += fmt::format(" ({} to {})", factor(*gain.low), factor(*gain.high));
+    if (!gain.with.empty()) text += " " + clean(gain.with);
   }
   if (gain.max) text += fmt::format("{}at most {} (bound)", text.empty() ? "" : "; ", factor(*gain.max));
   return text;
@@ -51,10 +54,10 @@ void write_cause(Page& page, const Cause& cause, std::size_t rank, const std::st
   std::string title = fmt::format("{}  {}", rank, clean(cause.cause));
   if (!cause.stage.empty()) title += fmt::format(" {} {}", page.dot(), spaced(clean(cause.stage)));
   // A cause without a severity is no loss ("compute_bound"): nothing to count.
-  const std::string loss =
-      cause.severity == Severity::kNone
-          ? ""
-          : fmt::format(" {} {} {} {} of the step", page.dot(), word(cause.severity), page.dot(), percent(cause.share));
+  const std::string cost = cause.cost.empty() ? percent(cause.share) + " of the step" : clean(cause.cost);
+  const std::string loss = cause.severity == Severity::kNone
+                               ? ""
+                               : fmt::format(" {} {} {} {}", page.dot(), word(cause.severity), page.dot(), cost);
   page.line(page.paint(ink_of(cause.severity), title) + page.paint(Ink::kDim, loss));
   if (!cause.summary.empty() && cause.summary != verdict) page.prose("", 3, clean(cause.summary));
   write_evidence(page, cause.evidence);
@@ -70,6 +73,43 @@ void write_cause(Page& page, const Cause& cause, std::size_t rank, const std::st
     page.line("   " + page.paint(Ink::kDim, page.left("next", kIndent - 3)) +
               page.paint(Ink::kCyan, clean(cause.fix.next_command)));
   }
+}
+
+std::string limit_words(const NextLimit& next) {
+  static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"model", "the training step itself"},
+      {"storage", "the device that the data lie on"},
+      {"cores", "the cores that the job may use"},
+      {"no_workers", "making batches in the main process"},
+      {"pin_thread", "the thread that pins batches"},
+      {"workers", "the number of workers"},
+      {"order", "slow batches, with finished ones in line behind them"},
+      {"handoff", "handing batches over"}};
+  for (const auto& [id, words] : kWords) {
+    if (id == next.limit) return std::string(words);
+  }
+  return next.limit;
+}
+
+// Of the step with the first cause's change, as the replay has it.
+void write_replayed_limit(Page& page, const NextLimit& next) {
+  std::string text =
+      fmt::format("{}; after the first change a step would take {} ms", limit_words(next), milliseconds(next.step_ms));
+  if (next.limit != "model") text += fmt::format(" and still wait {} of it", percent(next.wait_share));
+  page.blank();
+  page.prose("next limit", kIndent, text);
+}
+
+void write_pair(Page& page, const Pair& pair) {
+  page.blank();
+  page.prose("together", kIndent,
+             fmt::format("{} and {}: {}", clean(pair.first), clean(pair.second), gain_text(pair.gain)));
+}
+
+// Why the gains are bounds.
+void write_no_replay(Page& page, const ReplayFacts& replay) {
+  page.blank();
+  page.prose("", 0, fmt::format("No gain is predicted, only bounded: {}.", clean(replay.why)), Ink::kDim);
 }
 
 }  // namespace
@@ -94,6 +134,10 @@ void write_causes(Page& page, const Diagnosis& d) {
 }
 
 void write_next_limit(Page& page, const Diagnosis& d) {
+  if (d.replay.pair) write_pair(page, *d.replay.pair);
+  if (d.replay.next) return write_replayed_limit(page, *d.replay.next);
+  const bool bounded = !d.causes.empty() && d.causes[0].severity != Severity::kNone && !d.causes[0].gain.predicted;
+  if (bounded && !d.replay.why.empty()) write_no_replay(page, d.replay);
   // With a second cause the list says it already.
   if (d.causes.size() != 1 || d.causes[0].severity == Severity::kNone) return;
   const Part* largest = nullptr;

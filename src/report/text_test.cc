@@ -84,7 +84,29 @@ TEST(Text, PutsThePredictionBesideTheBound) {
   d.causes[0].gain.predicted = 2.2;
   d.causes[0].gain.low = 2.0;
   d.causes[0].gain.high = 2.35;
-  EXPECT_THAT(text(d), HasSubstr("   gain      about 2.20x (2.00x to 2.35x); at most 2.58x (bound)\n"));
+  d.causes[0].gain.with = "with 2 workers";
+  EXPECT_THAT(text(d),
+              HasSubstr("   gain      predicted 2.20x (2.00x to 2.35x) with 2 workers; at most 2.58x (bound)\n"));
+}
+
+TEST(Text, NamesTheLimitThatTheReplayMeetsNext) {
+  auto d = testing::no_workers_run();
+  d.replay.next = diagnose::NextLimit{"cores", 0.2, 80};
+  EXPECT_THAT(
+      text(d),
+      HasSubstr("next limit   the cores that the job may use; after the first change a step would take 80.0 ms"));
+}
+
+TEST(Text, SaysWhyNothingIsPredicted) {
+  auto d = testing::no_workers_run();
+  d.replay.why = "the loop reads no torch DataLoader";
+  EXPECT_THAT(text(d), HasSubstr("No gain is predicted, only bounded: the loop reads no torch DataLoader.\n"));
+}
+
+TEST(Text, NamesTwoChangesThatGainMoreTogether) {
+  auto d = testing::no_workers_run();
+  d.replay.pair = diagnose::Pair{"slow_worker", "cpu_quota", {.max = {}, .predicted = 3.0, .low = {}, .high = {}}};
+  EXPECT_THAT(text(d), HasSubstr("together     slow_worker and cpu_quota: predicted 3.00x\n"));
 }
 
 TEST(Text, CountsNoLossForACauseThatIsNone) {
@@ -122,10 +144,16 @@ TEST(Text, ListsWhatIsMissingWithItsReason) {
   EXPECT_THAT(text(testing::short_run()), HasSubstr("Not measured\n  steps  the command ended after 4 steps\n"));
 }
 
+TEST(Text, SaysWhatWasLostWhereTheRunEnded) {
+  auto d = testing::no_workers_run();
+  d.causes[0].cost = "the run ended at step 41";
+  EXPECT_THAT(text(d), HasSubstr("critical · the run ended at step 41\n"));
+}
+
 TEST(Text, PrintsNoNumberWhereNothingWasJudged) {
   EXPECT_EQ(text(testing::short_run()),
             "Not enough to judge: 4 steps were seen, 20 are needed.\n"
-            "Confidence is low: see below what was not measured.\n"
+            "Confidence is low: only 4 steady steps.\n"
             "The command ended with exit code 1.\n"
             "\n"
             "Not measured\n"

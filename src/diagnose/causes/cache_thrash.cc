@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "diagnose/causes/causes.h"
+#include "diagnose/causes/changes.h"
 #include "diagnose/causes/conditions.h"
 #include "diagnose/causes/storage_conditions.h"
 #include "diagnose/causes/wording.h"
@@ -20,14 +21,15 @@ std::optional<Cause> cache_thrash(const Situation& situation) {
   Cause cause = make_cause("cache_thrash", situation.wait_share(), situation);
   cause.stage = "read";
   cause.gain = bound_without(cause.share);
+  cause.change = with_reads_at(0, situation, "with the data in memory");
   if (const ProfiledLine* line = situation.stage_line("read")) cause.where = line->where;
   cause.fix.where = std::nullopt;
   cause.summary = fmt::format(
       "The training loop waits {} of each step because every pass reads the data from the device again: a pass has "
       "{:.0f} "
-      "MiB, and {} leaves {:.0f} MiB for the page cache; with the data in memory training would be at most {} faster.",
+      "MiB, and {} leaves {:.0f} MiB for the page cache; with the data in memory training would be {}.",
       percent(cause.share), set_mib, resources.memory_limit ? "the memory limit of the control group" : "memory",
-      room_mib, factor(*cause.gain.max));
+      room_mib, kFasterHere);
   add_evidence(cause, "data read by one pass", set_mib, "MiB", "/proc/PID/io");
   add_evidence(cause, "room for the page cache", room_mib, "MiB",
                resources.memory_limit ? "cgroup memory limit, less anonymous memory" : "/proc/meminfo");

@@ -66,6 +66,8 @@ std::optional<Cause> worker_crash(const Situation& situation);
 inline constexpr CauseFunction kEndings[] = {shm_limit, fd_limit, worker_crash};
 // Asked last, when no cause holds: is there nothing to change, or only nothing that is known?
 std::optional<Cause> compute_bound(const Situation& situation);
+// The same verdict for a loop that waits a little and whose causes gain nothing by replay.
+Cause loader_is_enough(const Situation& situation);
 // The loop waits for its input, and no cause above says why.
 Cause unexplained_wait(const Situation& situation);
 

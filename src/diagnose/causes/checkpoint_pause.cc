@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "diagnose/causes/causes.h"
+#include "diagnose/causes/changes.h"
 #include "diagnose/causes/conditions.h"
 #include "diagnose/causes/wording.h"
 #include "diagnose/gain.h"
@@ -42,11 +43,11 @@ std::optional<Cause> checkpoint_pause(const Situation& situation) {
   Cause cause = make_cause("checkpoint_pause", share, situation);
   cause.where = cause.fix.where = saves.where;
   cause.gain = bound_without(share);
+  cause.change = without(Claim::kCheckpoint, situation, "without checkpoints");
   const double each_ms = situation.whole.claim_ns(Claim::kCheckpoint) / 1e6 / saves.count;
   cause.summary = fmt::format(
-      "Training stands still for {} at each of {} checkpoints{}: {} of all time; without them it would be at most {} "
-      "faster.",
-      milliseconds(each_ms), saves.count, in_place(saves.where), percent(share), factor(*cause.gain.max));
+      "Training stands still for {} at each of {} checkpoints{}: {} of all time; without them it would be {}.",
+      milliseconds(each_ms), saves.count, in_place(saves.where), percent(share), kFasterHere);
   add_evidence(cause, "checkpoints", saves.count, "", "hook");
   add_evidence(cause, "each", each_ms, "ms", "hook");
   if (saves.bytes_known) add_evidence(cause, "written by each", saves.bytes / 1e6 / saves.count, "MB", "hook");

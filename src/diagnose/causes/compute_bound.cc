@@ -26,6 +26,10 @@ std::string largest_pause(const Situation& situation) {
 
 std::optional<Cause> compute_bound(const Situation& situation) {
   if (!situation.wait_known || waits(situation)) return std::nullopt;
+  return loader_is_enough(situation);
+}
+
+Cause loader_is_enough(const Situation& situation) {
   Cause cause = make_cause("compute_bound", situation.wait_share(), situation);
   cause.severity = Severity::kNone;
   cause.gain = bound_without(situation.wait_share());

@@ -2,6 +2,8 @@
 // limit.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "diagnose/causes/causes.h"
 #include "diagnose/causes/conditions.h"
 #include "diagnose/causes/wording.h"
@@ -19,11 +21,15 @@ std::optional<Cause> cpu_affinity(const Situation& situation) {
   Cause cause = make_cause("cpu_affinity", situation.wait_share(), situation);
   cause.stage = situation.stage();
   cause.gain = bound_without(cause.share);
+  if (resources.rank_cores && resources.usable_cores)
+    cause.change.cores =
+        *resources.rank_cores * (1 + *resources.machine_free_cores / std::max(1e-9, *resources.usable_cores));
+  cause.change.words = "with the idle cores too";
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {} because this job may run on {} of {} only: they are busy while "
-      "{:.1f} others are idle; with all of them it would be at most {} faster.",
+      "{:.1f} others are idle; with all of them it would be {}.",
       percent(cause.share), stage_words(cause.stage), cores(*resources.affinity_cores), cores(*resources.machine_cores),
-      *resources.machine_free_cores, factor(*cause.gain.max));
+      *resources.machine_free_cores, kFasterHere);
   add_evidence(cause, "cores that this job may use", resources.affinity_cores, "", "/proc/PID/status Cpus_allowed");
   add_evidence(cause, "cores of the machine", resources.machine_cores, "", "/proc/stat");
   add_evidence(cause, "idle cores of the machine", resources.machine_free_cores, "", "/proc/stat");

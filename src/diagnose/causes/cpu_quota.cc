@@ -16,13 +16,16 @@ std::optional<Cause> cpu_quota(const Situation& situation) {
   cause.stage = situation.stage();
   cause.gain = bound_without(cause.share);
   const Resources& resources = situation.resources;
+  const double cores_there =
+      resources.affinity_cores.value_or(resources.machine_cores.value_or(*resources.quota_cores));
+  if (resources.rank_cores && resources.usable_cores)
+    cause.change.cores = cores_there * *resources.rank_cores / *resources.usable_cores;
+  cause.change.words = "without the quota";
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {} because the control group stops this job in {} of its periods: "
-      "the quota is {}, the machine has {}; a higher quota would gain at most {}.",
+      "the quota is {}, the machine has {}; without the quota it would be {}.",
       percent(cause.share), stage_words(cause.stage), percent(*resources.throttled_periods),
-      cores(*resources.quota_cores),
-      cores(resources.affinity_cores.value_or(resources.machine_cores.value_or(*resources.quota_cores))),
-      factor(*cause.gain.max));
+      cores(*resources.quota_cores), cores(cores_there), kFasterHere);
   add_evidence(cause, "quota", resources.quota_cores, "cores", "cgroup cpu.max");
   add_evidence(cause, "periods in which the job was stopped", resources.throttled_periods, "share", "cgroup cpu.stat");
   add_evidence(cause, "cores of the machine", resources.machine_cores, "", "/proc/stat");

@@ -1,5 +1,7 @@
 #include "diagnose/causes/failures.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace fullbore::diagnose {
@@ -13,6 +15,11 @@ const wire::FailureRecord* find_failure(const Situation& situation, std::optiona
       return &failure.record;
   }
   return nullptr;
+}
+
+std::string end_of_run(const Situation& situation) {
+  const std::size_t steps = situation.iterations.all.size();
+  return steps == 0 ? "the run ended before its first step" : fmt::format("the run ended at step {}", steps);
 }
 
 }  // namespace fullbore::diagnose

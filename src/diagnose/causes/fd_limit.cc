@@ -18,6 +18,7 @@ std::optional<Cause> fd_limit(const Situation& situation) {
   const Resources& resources = situation.resources;
   const bool in_worker = failure->worker != wire::kUnknown32;
   Cause cause = make_cause("fd_limit", 1, situation);
+  cause.cost = end_of_run(situation);
   cause.stage = in_worker ? "open" : "handoff";
   cause.summary =
       fmt::format("The run ended because {} had no file descriptor left{}: {}.",

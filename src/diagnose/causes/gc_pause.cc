@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "diagnose/causes/causes.h"
+#include "diagnose/causes/changes.h"
 #include "diagnose/causes/conditions.h"
 #include "diagnose/causes/wording.h"
 #include "diagnose/gain.h"
@@ -41,14 +42,15 @@ std::optional<Cause> gc_pause(const Situation& situation) {
   Cause cause = make_cause("gc_pause", share, situation);
   cause.where = cause.fix.where = found.asked_for;
   cause.gain = bound_without(share);
+  cause.change = without(Claim::kGarbageCollection, situation, "without collections");
   const double each_ms = situation.whole.claim_ns(Claim::kGarbageCollection) / 1e6 / found.count;
   cause.summary = fmt::format(
       "Python collects garbage in the training thread {} times, {} each{}: {} of all time; without it training would "
       "be "
-      "at most {} faster.",
+      "{}.",
       found.count, milliseconds(each_ms),
       found.asked_for ? fmt::format(", because gc.collect() is called ({})", place(found.asked_for)) : "",
-      percent(share), factor(*cause.gain.max));
+      percent(share), kFasterHere);
   add_evidence(cause, "collections of 1 ms or more", found.count, "", "gc.callbacks");
   add_evidence(cause, "of them of all objects", found.full, "", "gc.callbacks");
   add_evidence(cause, "longest", found.longest_ms, "ms", "gc.callbacks");

@@ -45,10 +45,12 @@ std::optional<Cause> gil_contention(const Situation& situation) {
   Cause cause = make_cause("gil_contention", share, situation);
   cause.where = cause.fix.where = std::nullopt;
   cause.gain = bound_without(share);
+  cause.change.body_less_ms = share * (situation.step_ms() - situation.wait_ms());
+  cause.change.words = "with the lock for itself";
   cause.summary = fmt::format(
       "The training thread waits {} of its time for Python's interpreter lock, which other threads of the same process "
-      "hold; alone it would be at most {} faster.",
-      percent(share), factor(*cause.gain.max));
+      "hold; alone it would be {}.",
+      percent(share), kFasterHere);
   add_evidence(cause, "looks at the training thread", looks.all, "", "/proc/PID/task/TID/syscall");
   add_evidence(cause, "of them waiting for the lock", looks.waiting, "", "/proc/PID/task/TID/syscall");
   add_evidence(cause, "in use by this job", situation.resources.tree_cores, "cores", "/proc/PID/stat");

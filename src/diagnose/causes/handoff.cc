@@ -37,12 +37,14 @@ std::optional<Cause> handoff(const Situation& situation) {
   Cause cause = make_cause("handoff", share, situation);
   cause.stage = "handoff";
   cause.gain = bound_without(share);
+  cause.change.handoff = 0;
+  cause.change.words = "with a hand-over that costs nothing";
   const LoaderFacts& loader = situation.loader;
   const double each_ms = share * situation.step_ms();
   cause.summary = fmt::format(
       "The training loop waits {} of each step for batches that are finished but still on their way from the worker "
-      "({} each{}); handed over at no cost they would make it at most {} faster.",
-      percent(share), milliseconds(each_ms), loader.where ? ", " + place(loader.where) : "", factor(*cause.gain.max));
+      "({} each{}); handed over at no cost they would make it {}.",
+      percent(share), milliseconds(each_ms), loader.where ? ", " + place(loader.where) : "", kFasterHere);
   add_evidence(cause, "hand-over, per step", each_ms, "ms", "hook");
   add_evidence(cause, "of it CPU time of the training thread", taking_ms(situation), "ms", "hook");
   add_evidence(cause, "tensors of a batch", loader.batch_mb, "MB", "hook");

@@ -54,10 +54,12 @@ std::optional<Cause> host_sync(const Situation& situation) {
   Cause cause = make_cause("host_sync", share, situation);
   cause.where = cause.fix.where = read->where;
   cause.gain.max = 1 / (1 - share);
+  cause.change.body_less_ms = share * situation.step_ms();
+  cause.change.words = "with the next step prepared meanwhile";
   cause.summary = fmt::format(
       "The loop stands still for {} of each step in {} ({}), until the device has caught up; if the next step were "
-      "prepared meanwhile, it would be at most {} faster.",
-      percent(blocked), read->name, place(read->where), factor(*cause.gain.max));
+      "prepared meanwhile, it would be {}.",
+      percent(blocked), read->name, place(read->where), kFasterHere);
   add_evidence(cause, "standing still in reads, per step", blocked * situation.step_ms(), "ms", "hook, line timing");
   add_evidence(cause, fmt::format("calls of {} per step", read->name), read->per_window, "", "hook, line timing");
   add_evidence(cause, "the rest of the step", (1 - blocked) * situation.step_ms(), "ms", "hook");

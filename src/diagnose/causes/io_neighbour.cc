@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "diagnose/causes/causes.h"
+#include "diagnose/causes/changes.h"
 #include "diagnose/causes/conditions.h"
 #include "diagnose/causes/storage_conditions.h"
 #include "diagnose/causes/wording.h"
@@ -19,12 +20,14 @@ std::optional<Cause> io_neighbour(const Situation& situation) {
   Cause cause = make_cause("io_neighbour", situation.wait_share(), situation);
   cause.stage = "read";
   cause.gain = bound_without(cause.share);
+  // The same bytes at the rate that the device gives to all of them.
+  cause.change = with_reads_at(all > 0 ? own / all : 1, situation, "with the disk to itself");
   if (const ProfiledLine* line = situation.stage_line("read")) cause.where = line->where;
   cause.fix.where = std::nullopt;
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {}, which is busy for others: this job reads {:.1f} of the {:.1f} "
-      "MB/s that it moves; alone on the disk training would be at most {} faster.",
-      percent(cause.share), resources.device, own / 1e6, all / 1e6, factor(*cause.gain.max));
+      "MB/s that it moves; alone on the disk training would be {}.",
+      percent(cause.share), resources.device, own / 1e6, all / 1e6, kFasterHere);
   add_evidence(cause, resources.device + " moves", all / 1e6, "MB/s", "/proc/diskstats");
   add_evidence(cause, "of them written", written / 1e6, "MB/s", "/proc/diskstats");
   add_evidence(cause, "read by this job", own / 1e6, "MB/s", "/proc/PID/io");

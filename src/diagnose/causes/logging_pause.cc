@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "diagnose/causes/causes.h"
+#include "diagnose/causes/changes.h"
 #include "diagnose/causes/conditions.h"
 #include "diagnose/causes/wording.h"
 #include "diagnose/gain.h"
@@ -69,15 +70,17 @@ std::optional<Cause> logging_pause(const Situation& situation) {
   Cause cause = make_cause("logging_pause", share, situation);
   cause.where = cause.fix.where = by_line ? std::optional(written.most->where) : logs.where;
   cause.gain = bound_without(share);
+  cause.change = without(Claim::kLogging, situation, "without logging");
+  if (by_line) cause.change.body_less_ms = share * situation.step_ms(), cause.change.pause_less_ms = 0;
   const double each_ms =
       by_line ? share * situation.step_ms() : situation.whole.claim_ns(Claim::kLogging) / 1e6 / std::max(1, logs.count);
   const std::string what = by_line ? written.most->name : "logging";
   cause.summary = fmt::format(
       "Training stands still for {} {} while {} writes or sends{}: {} of all time; in another thread, or less often, "
       "it "
-      "would be at most {} faster.",
+      "would be {}.",
       milliseconds(each_ms), by_line ? "in each step" : fmt::format("at each of {} log records", logs.count), what,
-      in_place(cause.where), percent(share), factor(*cause.gain.max));
+      in_place(cause.where), percent(share), kFasterHere);
   if (!by_line) {
     add_evidence(cause, "log records of 1 ms or more", logs.count, "", "hook");
     add_evidence(cause, "each", each_ms, "ms", "hook");

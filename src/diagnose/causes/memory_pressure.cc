@@ -39,10 +39,11 @@ std::optional<Cause> memory_pressure(const Situation& situation) {
   Cause cause = make_cause("memory_pressure", situation.wait_share(), situation);
   cause.stage = situation.stage();
   cause.gain = bound_without(cause.share);
+  // No change for the replay: what of a sample's time went into getting memory back no record says.
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {} while memory runs short: the job holds {}, and {}; with room for "
-      "all of it training would be at most {} faster.",
-      percent(cause.share), stage_words(cause.stage), room(memory), symptom(memory), factor(*cause.gain.max));
+      "all of it training would be {}.",
+      percent(cause.share), stage_words(cause.stage), room(memory), symptom(memory), kFasterHere);
   add_evidence(cause, "waiting for memory (pressure)", memory.memory_pressure, "share", "memory.pressure");
   add_evidence(cause, "limit", mebibytes(memory.memory_limit), "MiB", "cgroup memory limit");
   add_evidence(cause, "in use", mebibytes(memory.memory_used), "MiB", "cgroup");

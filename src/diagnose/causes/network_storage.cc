@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "diagnose/causes/causes.h"
+#include "diagnose/causes/changes.h"
 #include "diagnose/causes/conditions.h"
 #include "diagnose/causes/storage_conditions.h"
 #include "diagnose/causes/wording.h"
@@ -36,15 +37,16 @@ std::optional<Cause> network_storage(const Situation& situation) {
   const PlaceProfile& samples = situation.profile.dataset;
   cause.stage = samples.share(wire::Stage::kOpen) > samples.share(wire::Stage::kRead) ? "open" : "read";
   cause.gain = bound_without(cause.share);
+  cause.change = with_reads_at(0, situation, "with reads that cost no time");
   const ProfiledLine* line = situation.stage_line(cause.stage);
   if (line != nullptr) cause.where = line->where;
   const auto per_sample_ms = file_ms(situation);
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {}{}{}{}; with the data on a "
-      "local disk training would be at most {} faster.",
+      "local disk training would be {}.",
       percent(cause.share), origin(situation), in_place(line ? std::optional(line->where) : std::nullopt),
       per_sample_ms ? fmt::format(", {} per sample", milliseconds(*per_sample_ms)) : "",
-      core_free(situation) ? ", while cores are free" : "", factor(*cause.gain.max));
+      core_free(situation) ? ", while cores are free" : "", kFasterHere);
   add_evidence(cause, "opening and reading, per sample", per_sample_ms, "ms", "hook, line timing");
   add_evidence(cause, "making samples: blocked", situation.makers.blocked_share(), "share", "/proc/PID/schedstat");
   add_evidence(cause, "files opened per sample",

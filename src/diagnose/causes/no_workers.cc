@@ -28,11 +28,14 @@ std::optional<Cause> no_workers(const Situation& situation) {
   cause.stage = situation.stage();
   cause.gain = gain;
   const int workers = recommended_workers(situation);
+  cause.change.workers = workers;
+  cause.change.words = fmt::format("with {} worker{}", workers, workers == 1 ? "" : "s");
   cause.summary = fmt::format(
-      "The training loop waits {} of each step for {} in the main process (num_workers=0{}); worker processes would "
-      "make it at most {} faster.",
+      "The training loop waits {} of each step for {} in the main process (num_workers=0{}); {} worker process{} "
+      "would make it {}.",
       percent(cause.share), stage_words(cause.stage),
-      situation.loader.where ? ", " + place(situation.loader.where) : "", factor(*gain.max));
+      situation.loader.where ? ", " + place(situation.loader.where) : "", workers, workers == 1 ? "" : "es",
+      kFasterHere);
   add_wait_evidence(cause, situation);
   add_evidence(cause, "usable cores", situation.resources.usable_cores, "", "affinity, cpuset, quota");
   add_evidence(cause, "of them free", situation.resources.free_cores, "", "/proc/PID/stat");

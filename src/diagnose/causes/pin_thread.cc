@@ -16,11 +16,13 @@ std::optional<Cause> pin_thread(const Situation& situation) {
   Cause cause = make_cause("pin_thread", share, situation);
   cause.stage = "handoff";
   cause.gain = bound_without(share);
+  cause.change.pin = 0;
+  cause.change.words = "with pinning that costs nothing";
   const LoaderFacts& loader = situation.loader;
   cause.summary = fmt::format(
       "The training loop waits {} of each step for the one thread that pins batches{}, which is busy {} of its time; a "
-      "faster way into pinned memory would make it at most {} faster.",
-      percent(share), in_place(loader.where), percent(*situation.resources.pin_busy), factor(*cause.gain.max));
+      "faster way into pinned memory would make it {}.",
+      percent(share), in_place(loader.where), percent(*situation.resources.pin_busy), kFasterHere);
   add_evidence(cause, "thread that pins: busy", situation.resources.pin_busy, "share", "/proc/PID/task/TID/schedstat");
   add_evidence(cause, "waiting for finished batches, per step", share * situation.step_ms(), "ms", "hook");
   add_evidence(cause, "tensors of a batch", loader.batch_mb, "MB", "hook");

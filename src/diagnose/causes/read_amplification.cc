@@ -39,15 +39,17 @@ std::optional<Cause> read_amplification(const Situation& situation) {
   Cause cause = make_cause("read_amplification", situation.wait_share(), situation);
   cause.stage = "read";
   cause.gain = bound_without(cause.share);
+  cause.change.sample_blocked = 1 / times;
+  cause.change.words = "with reads of what samples have";
   const ProfiledLine* line = situation.stage_line("read");
   if (line == nullptr && !situation.profile.dataset.lines.empty()) line = &situation.profile.dataset.lines.front();
   if (line != nullptr) cause.where = cause.fix.where = line->where;
   cause.summary = fmt::format(
       "The training loop waits {} of each step for reads of which most is thrown away{}: a sample has {:.1f} kB and "
       "the "
-      "device reads {:.0f} kB for it, {:.0f} times as much; without that training would be at most {} faster.",
+      "device reads {:.0f} kB for it, {:.0f} times as much; without that training would be {}.",
       percent(cause.share), in_place(line ? std::optional(line->where) : std::nullopt), device_kb / times, device_kb,
-      times, factor(*cause.gain.max));
+      times, kFasterHere);
   add_evidence(cause, "bytes from the device, per byte of a sample", times, "", "/proc/PID/io");
   add_evidence(cause, "read from the device, per sample", device_kb, "kB", "/proc/PID/io");
   add_evidence(cause, "page faults that had to read, per sample",

@@ -35,6 +35,7 @@ std::optional<Cause> shm_limit(const Situation& situation) {
   const Resources& resources = situation.resources;
   const LoaderFacts& loader = situation.loader;
   Cause cause = make_cause("shm_limit", 1, situation);
+  cause.cost = end_of_run(situation);
   cause.stage = "handoff";
   const auto needed = needed_mb(loader);
   cause.summary = fmt::format(

@@ -47,15 +47,17 @@ std::optional<Cause> slow_samples(const Situation& situation) {
   Cause cause = make_cause("slow_samples", share, situation);
   cause.stage = situation.stage();
   cause.gain = bound_without(share);
+  cause.change.even_samples = true;
+  cause.change.words = "with typical samples in their place";
   const double typical_ms = *situation.makers.sample_ns / 1e6;
   const std::string named = indices(walk.slow_samples);
   const ProfiledLine* line = situation.stage_line(cause.stage);
   if (line != nullptr) cause.where = line->where;
   cause.summary = fmt::format(
       "The training loop waits {} of each step for a few slow samples: up to {} where a typical one takes {}{}; "
-      "without them training would be at most {} faster.",
+      "without them training would be {}.",
       percent(share), milliseconds(walk.slow_samples.front().ms), milliseconds(typical_ms),
-      named.empty() ? "" : ", dataset index " + named, factor(*cause.gain.max));
+      named.empty() ? "" : ", dataset index " + named, kFasterHere);
   add_evidence(cause, "slowest sample", walk.slow_samples.front().ms, "ms", "hook");
   add_evidence(cause, "typical sample", typical_ms, "ms", "hook");
   add_evidence(cause, "batches held up by one sample", static_cast<double>(walk.slow_samples.size()), "", "hook");

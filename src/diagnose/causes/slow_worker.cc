@@ -47,12 +47,14 @@ std::optional<Cause> slow_worker(const Situation& situation) {
   Cause cause = make_cause("slow_worker", share, situation);
   cause.stage = situation.stage();
   cause.gain = bound_without(share);
+  cause.change.even_worker = slow->worker;
+  cause.change.words = fmt::format("with worker {} at its neighbours' pace", slow->worker);
   const double ms = *slow->sample_ns / 1e6, typical_ms = others_ms(situation, *slow);
   cause.summary = fmt::format(
       "The training loop waits {} of each step for worker {}, which takes {} per sample where the others take {}{}; at "
-      "its neighbours' pace training would be at most {} faster.",
+      "its neighbours' pace training would be {}.",
       percent(share), slow->worker, milliseconds(ms), milliseconds(typical_ms), in_place(situation.loader.where),
-      factor(*cause.gain.max));
+      kFasterHere);
   add_evidence(cause, fmt::format("typical sample in worker {}", slow->worker), ms, "ms", "hook");
   add_evidence(cause, "typical sample in the other workers", typical_ms, "ms", "hook");
   add_evidence(cause, "wait with a later batch already there",

@@ -27,15 +27,17 @@ std::optional<Cause> small_files(const Situation& situation) {
   const auto& totals = situation.makers.totals;
   const PlaceProfile& samples = situation.profile.dataset;
   const double open_share = samples.share(wire::Stage::kOpen) + (many ? samples.share(wire::Stage::kRead) : 0);
+  cause.change.sample_cpu = cause.change.sample_blocked = std::max(0.0, 1 - open_share);
+  cause.change.words = many ? "with the files packed" : "without opening files";
   std::optional<double> open_ms, kilobytes;
   if (totals.samples > 0) open_ms = totals.fetch_ns / 1e6 / totals.samples * open_share;
   if (totals.samples > 0 && totals.read_chars) kilobytes = *totals.read_chars / 1e3 / totals.samples;
   cause.summary = fmt::format(
       "The training loop waits {} of each step for files to be opened{}: {} takes {} of making a sample{}; "
-      "without it training would be at most {} faster.",
+      "without it training would be {}.",
       percent(share), in_place(line ? std::optional(line->where) : std::nullopt),
       many ? fmt::format("opening and reading {:.0f} small files", samples.opens_per_window) : "opening",
-      percent(open_share), open_ms ? fmt::format(" ({})", milliseconds(*open_ms)) : "", factor(*cause.gain.max));
+      percent(open_share), open_ms ? fmt::format(" ({})", milliseconds(*open_ms)) : "", kFasterHere);
   add_evidence(cause, many ? "opening and reading files, of a sample" : "opening files, of a sample", open_share,
                "share", "hook, line timing");
   add_evidence(cause, "that is, per sample", open_ms, "ms", "hook");

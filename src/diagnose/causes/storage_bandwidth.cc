@@ -24,15 +24,17 @@ std::optional<Cause> storage_bandwidth(const Situation& situation) {
   Cause cause = make_cause("storage_bandwidth", situation.wait_share(), situation);
   cause.stage = "read";
   cause.gain = bound_without(cause.share);
+  cause.change.device_bytes = 0;
+  cause.change.words = "with the data in memory";
   const ProfiledLine* line = situation.stage_line("read");
   if (line != nullptr) cause.where = cause.fix.where = line->where;
   const std::string device = resources.device.empty() ? "the storage" : resources.device;
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {}, which gives no more than {:.0f} MB/s{}; with the data in memory "
-      "training would be at most {} faster.",
+      "training would be {}.",
       percent(cause.share), device,
       resources.device_read_bytes_per_s.value_or(resources.tree_read_bytes_per_s.value_or(0)) / 1e6,
-      in_place(line ? std::optional(line->where) : std::nullopt), factor(*cause.gain.max));
+      in_place(line ? std::optional(line->where) : std::nullopt), kFasterHere);
   const auto& totals = situation.makers.totals;
   if (totals.read_bytes && totals.read_chars.value_or(0) > 0)
     add_evidence(cause, "bytes from the device, of those asked for", *totals.read_bytes / *totals.read_chars, "share",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "diagnose/causes/causes.h"
+#include "diagnose/causes/changes.h"
 #include "diagnose/causes/conditions.h"
 #include "diagnose/causes/storage_conditions.h"
 #include "diagnose/causes/wording.h"
@@ -20,9 +21,8 @@ std::string sentence(const Situation& situation, const Cause& cause, const std::
                         *resources.device_reads_per_s, kilobytes, *resources.device_limit_reads_per_s)
           : fmt::format("takes {} for each request of {}", milliseconds(*resources.device_read_ms), kilobytes);
   return fmt::format(
-      "The training loop waits {} of each step for {}, which {}; fewer and larger reads would make training at most {} "
-      "faster.",
-      percent(cause.share), device, why, factor(*cause.gain.max));
+      "The training loop waits {} of each step for {}, which {}; fewer and larger reads would make training {}.",
+      percent(cause.share), device, why, kFasterHere);
 }
 
 }  // namespace
@@ -36,6 +36,7 @@ std::optional<Cause> storage_latency(const Situation& situation) {
   Cause cause = make_cause("storage_latency", situation.wait_share(), situation);
   cause.stage = "read";
   cause.gain = bound_without(cause.share);
+  cause.change = with_reads_at(0, situation, "with reads that cost no time");
   if (const ProfiledLine* line = situation.stage_line("read")) cause.where = cause.fix.where = line->where;
   const std::string device = resources.device.empty() ? "the disk" : resources.device;
   cause.summary = sentence(situation, cause, device);

@@ -23,16 +23,18 @@ std::optional<Cause> thread_oversubscription(const Situation& situation) {
   Cause cause = make_cause("thread_oversubscription", situation.wait_share() * situation.making_share(), situation);
   cause.stage = situation.stage();
   cause.gain = bound_without(cause.share);
+  // No change for the replay: how much of a library's thread is work and how much waiting for the others, by spinning,
+  // no record says.
   const ProfiledLine* line = situation.stage_line(cause.stage);
   if (line != nullptr) cause.where = line->where;
   const double wanted = *resources.tree_cores + *resources.runq_cores;
   const std::int64_t workers = *situation.loader.workers;
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {}{} while {} worker{} run {:.0f} threads each: on average {:.1f} "
-      "threads want the {}; one thread per worker would make it at most {} faster.",
+      "threads want the {}; one thread per worker would make it {}.",
       percent(situation.wait_share()), stage_words(cause.stage),
       in_place(line ? std::optional(line->where) : std::nullopt), workers, workers == 1 ? "" : "s",
-      *resources.worker_threads, wanted, cores(*resources.usable_cores), factor(*cause.gain.max));
+      *resources.worker_threads, wanted, cores(*resources.usable_cores), kFasterHere);
   add_evidence(cause, "threads that want a core", wanted, "", "/proc/PID/task/TID/schedstat");
   add_evidence(cause, "of them libraries' threads in workers", resources.helper_threads, "",
                "/proc/PID/task/TID/schedstat");

@@ -32,12 +32,14 @@ std::optional<Cause> too_few_workers(const Situation& situation) {
   cause.gain = blocked_mostly(situation) ? bound_without(cause.share) : bound_with_cores(situation, cause.share);
   const std::int64_t now = *situation.loader.workers;
   const int workers = more_workers(situation);
+  cause.change.workers = workers;
+  cause.change.words = fmt::format("with {} workers", workers);
   cause.summary = fmt::format(
-      "The training loop waits {} of each step for {} in {} worker{} that {} busy all the time{}, while {}; more "
-      "workers would make it at most {} faster.",
+      "The training loop waits {} of each step for {} in {} worker{} that {} busy all the time{}, while {}; {} "
+      "would make it {}.",
       percent(cause.share), stage_words(cause.stage), now, now == 1 ? "" : "s", now == 1 ? "is" : "are",
       in_place(situation.loader.where), blocked_mostly(situation) ? "samples mostly wait for I/O" : "cores are free",
-      factor(*cause.gain.max));
+      workers, kFasterHere);
   add_evidence(cause, "workers busy", situation.makers.busy, "share", "hook");
   add_wait_evidence(cause, situation);
   add_evidence(cause, "free cores", situation.resources.free_cores, "", "/proc/PID/stat");

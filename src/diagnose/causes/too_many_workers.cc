@@ -59,6 +59,8 @@ std::optional<Cause> too_many_workers(const Situation& situation) {
   const std::int64_t now = *situation.loader.workers;
   const int workers = std::max(1, static_cast<int>(std::floor(*situation.resources.rank_cores)));
   cause.gain = bound(situation, share);
+  // No change for the replay: cores that are shared evenly do the same work for any number of workers, and what
+  // crowding costs beyond that (caches, memory, the loop's own thread that wakes too late) it does not know.
   cause.summary = fmt::format(
       "{} workers share {}{}: for {} of the time in which they make batches they only stand in line for a core; {} "
       "would do the same work{}.",

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "diagnose/causes/causes.h"
+#include "diagnose/causes/changes.h"
 #include "diagnose/causes/conditions.h"
 #include "diagnose/causes/wording.h"
 #include "diagnose/gain.h"
@@ -51,13 +52,13 @@ std::optional<Cause> validation_pause(const Situation& situation) {
   if (loader != nullptr && loader->line > 0)
     cause.where = cause.fix.where = Location{std::string(situation.run->name(loader->file)), loader->line,
                                              std::string(situation.run->name(loader->code))};
+  cause.change = without(Claim::kValidation, situation, "without validation");
   const double waiting = std::min(1.0, passes.wait_ns / passes.wall_ns);
   const double each_ms = passes.wall_ns / 1e6 / passes.count;
   cause.summary = fmt::format(
       "Training stands still for {} at each of {} validations{}: {} of all time, of which {} is waiting for validation "
-      "data; without them it would be at most {} faster.",
-      milliseconds(each_ms), passes.count, in_place(cause.where), percent(share), percent(waiting),
-      factor(*cause.gain.max));
+      "data; without them it would be {}.",
+      milliseconds(each_ms), passes.count, in_place(cause.where), percent(share), percent(waiting), kFasterHere);
   add_evidence(cause, "validations", passes.count, "", "hook");
   add_evidence(cause, "each", each_ms, "ms", "hook");
   add_evidence(cause, "of that waiting for the validation loader", waiting, "share", "hook");

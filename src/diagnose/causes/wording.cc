@@ -20,6 +20,15 @@ std::string shell_quoted(const std::string& word) {
   return quoted + "'";
 }
 
+std::string faster(const Gain& gain) {
+  if (!gain.predicted) return gain.max ? fmt::format("at most {} faster", factor(*gain.max)) : "faster";
+  std::string text = fmt::format("about {} faster", factor(*gain.predicted));
+  // An interval that reads as one figure says nothing.
+  if (gain.low && gain.high && factor(*gain.low) != factor(*gain.high))
+    text += fmt::format(" ({} to {})", factor(*gain.low), factor(*gain.high));
+  return text;
+}
+
 std::string file_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
@@ -72,6 +81,16 @@ std::string stage_words(const std::string& stage) {
     if (id == stage) return std::string(words);
   }
   return stage;
+}
+
+std::string with_gain(std::string summary, const Gain& gain) {
+  const auto fill = [&](std::string_view here, const std::string& words) {
+    const std::size_t at = summary.find(here);
+    if (at != std::string::npos) summary.replace(at, here.size(), words);
+  };
+  fill(kFasterHere, faster(gain));
+  fill(kWithHere, gain.predicted && !gain.with.empty() ? " " + gain.with : "");
+  return summary;
 }
 
 Cause make_cause(const std::string& id, double share, const Situation& situation) {

@@ -18,6 +18,12 @@ std::string in_place(const std::optional<Location>& where);  // " (train.py:41)"
 // What a stage is, as the object of "waits for": "decoding", "opening files"; "making samples" for "".
 std::string stage_words(const std::string& stage);
 
+// What a summary says of the gain, filled in once that is known: "at most 2.2x faster" for a bound, "about 1.8x faster
+// (1.7x to 1.9x)" for a prediction; and " with decoding at half its cost", where it was replayed, else "".
+inline constexpr const char* kFasterHere = "{faster}";
+inline constexpr const char* kWithHere = "{with}";
+std::string with_gain(std::string summary, const Gain& gain);
+
 // A cause with what all have: id, share, severity, and the loader's place.
 Cause make_cause(const std::string& id, double share, const Situation& situation);
 // The evidence that all waits have in common: waited share, making one batch, on-CPU share, the costliest line.

@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "diagnose/causes/causes.h"
+#include "diagnose/causes/failures.h"
 #include "diagnose/causes/wording.h"
 #include "diagnose/ownership.h"
 
@@ -83,6 +84,7 @@ std::optional<Cause> worker_crash(const Situation& situation) {
   const bool out_of_memory = code == -SIGKILL && kills.value_or(0) > 0;
 
   Cause cause = make_cause("worker_crash", 1, situation);
+  cause.cost = end_of_run(situation);
   const double after_s = static_cast<double>(deaths.first.time_ns - situation.run->info.start_ns) / 1e9;
   const std::string number = deaths.first.worker == wire::kUnknown32 ? "" : fmt::format(" {}", deaths.first.worker);
   cause.summary =

@@ -24,6 +24,7 @@ TEST(WorkerCrash, ComesFirstWhateverElseIsThere) {
   EXPECT_EQ(diagnosis.verdict.cause, "worker_crash");
   EXPECT_EQ(diagnosis.verdict.severity, Severity::kCritical);
   EXPECT_THAT(diagnosis.verdict.summary, HasSubstr("Worker 1 (pid 111) was ended by a segmentation fault"));
+  EXPECT_EQ(diagnosis.causes[0].cost, "the run ended at step 120");
 }
 
 TEST(WorkerCrash, IsNamedAfterTooFewStepsToJudgeByToo) {

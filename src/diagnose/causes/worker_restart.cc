@@ -55,14 +55,16 @@ std::optional<Cause> worker_restart(const Situation& situation) {
   Cause cause = make_cause("worker_restart", share, situation);
   cause.stage = "worker_start";
   cause.gain = bound_without(share);
+  cause.change.persistent = true;
+  cause.change.words = "with workers that live on";
   const double per_epoch_ms = lost_ns / 1e6 / restarts.count;
   cause.summary = fmt::format(
       "Training stands still for {} at every epoch while {} worker{} end{} and start again "
       "(persistent_workers=False{}): {} "
-      "of all time; keeping them would make it at most {} faster.",
+      "of all time; keeping them would make it {}.",
       milliseconds(per_epoch_ms), *situation.loader.workers, *situation.loader.workers == 1 ? "" : "s",
       *situation.loader.workers == 1 ? "s" : "", situation.loader.where ? ", " + place(situation.loader.where) : "",
-      percent(share), factor(*cause.gain.max));
+      percent(share), kFasterHere);
   add_evidence(cause, "restarts seen after warm-up", restarts.count, "", "hook");
   add_evidence(cause, "until new workers begin, per epoch", restarts.start_ns / 1e6 / restarts.count, "ms", "hook");
   add_evidence(cause, "until old workers are gone, per epoch", restarts.stop_ns / 1e6 / restarts.count, "ms", "hook");

@@ -2,6 +2,7 @@
 #include "diagnose/replay/loop.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "diagnose/replay/handoff_costs.h"
 
@@ -33,8 +34,32 @@ void change_handoff(const Change& change, Handoff& handoff) {
   handoff.sampler *= change.sampler;
   handoff.dispatch *= change.handoff;
   handoff.transit *= change.handoff;
-  handoff.pin *= change.handoff;
+  handoff.pin *= change.handoff * change.pin;
   handoff.receive = others * change.handoff + handoff.sampler;
+}
+
+// Takes `less` ms per step off the bodies, from the longest down: pauses are what makes a body long.
+void shorten(double less, std::vector<BodyCost>& bodies) {
+  if (less <= 0 || bodies.empty()) return;
+  std::vector<double> walls;
+  for (const BodyCost& body : bodies) walls.push_back(body.cpu + body.blocked);
+  std::ranges::sort(walls, std::greater{});
+  double over = less * static_cast<double>(walls.size()), level = 0;  // still to be taken; what is left of the longest
+  for (std::size_t longest = 1; longest <= walls.size(); ++longest) {
+    const double below = longest < walls.size() ? walls[longest] : 0;
+    const double step = (walls[longest - 1] - below) * static_cast<double>(longest);
+    if (step >= over) {
+      level = walls[longest - 1] - over / static_cast<double>(longest);
+      break;
+    }
+    over -= step;
+  }
+  for (BodyCost& body : bodies) {
+    const double wall = body.cpu + body.blocked;
+    if (wall <= level) continue;
+    body.cpu *= level / wall;
+    body.blocked *= level / wall;
+  }
 }
 
 void change_workers(int workers, Loop& loop) {
@@ -66,12 +91,7 @@ Loop apply(const Loop& loop, const Change& change) {
   // Where every step pauses, the pause is part of its body.
   const double in_body = std::max(0.0, change.pause_less_ms - changed.edges.fixed_per_step);
   changed.edges.fixed_per_step = std::max(0.0, changed.edges.fixed_per_step - change.pause_less_ms);
-  for (BodyCost& body : changed.bodies) {
-    const double wall = body.cpu + body.blocked;
-    const double left = wall > 0 ? std::max(0.0, wall - change.body_less_ms - in_body) / wall : 1;
-    body.cpu *= left;
-    body.blocked *= left;
-  }
+  shorten(change.body_less_ms + in_body, changed.bodies);
   return changed;
 }
 

@@ -61,7 +61,7 @@ std::optional<Change> both(const Change& a, const Change& b) {
   take(change.even_worker, b.even_worker);
   change.even_samples = a.even_samples || b.even_samples;
   for (const auto factor : {&Change::sample_cpu, &Change::sample_blocked, &Change::device_bytes, &Change::collate,
-                            &Change::handoff, &Change::sampler, &Change::start})
+                            &Change::handoff, &Change::pin, &Change::sampler, &Change::start})
     change.*factor *= b.*factor;
   change.body_less_ms += b.body_less_ms;
   change.pause_less_ms += b.pause_less_ms;

@@ -28,7 +28,7 @@ class Replayed : public ::testing::Test {
     run_ = run;
     trainers_ = find_trainers(run_);
     situation_ = assess(run_, trainers_.at(0));
-    return calibrate(situation_);
+    return situation_.replay;
   }
   Calibration calibrated(const Simulation& simulation) { return calibrated(testing::simulate(simulation)); }
 
@@ -161,6 +161,31 @@ TEST(Both, IsBothChanges) {
   EXPECT_EQ(change->workers, 4);
   EXPECT_DOUBLE_EQ(change->sample_cpu, 0.25);
   EXPECT_FALSE(both(workers(2), workers(3)));
+}
+
+TEST(Apply, TakesPausesOffTheLongestBodies) {
+  Loop loop;
+  loop.bodies = {{10, 0}, {10, 100}, {10, 0}, {10, 20}};
+  Change change;
+  change.body_less_ms = 25;
+  const Loop changed = apply(loop, change);
+  const auto wall = [](const BodyCost& body) { return body.cpu + body.blocked; };
+  EXPECT_NEAR(wall(changed.bodies[0]), 10, 1e-9);
+  EXPECT_NEAR(wall(changed.bodies[1]), 20, 1e-9);
+  EXPECT_NEAR(wall(changed.bodies[3]), 20, 1e-9);
+  change.body_less_ms = 1000;
+  EXPECT_EQ(wall(apply(loop, change).bodies[1]), 0);
+}
+
+TEST(Apply, CanTakeThePinThreadAwayAlone) {
+  Loop loop;
+  loop.handoff = {.dispatch = 1, .transit = 2, .pin = 3, .receive = 4, .sampler = 0};
+  Change change;
+  change.pin = 0;
+  const Handoff handoff = apply(loop, change).handoff;
+  EXPECT_EQ(handoff.pin, 0);
+  EXPECT_EQ(handoff.transit, 2);
+  EXPECT_EQ(handoff.receive, 4);
 }
 
 TEST(KeptPositions, AreStretchesFromTheBeginningToTheEnd) {

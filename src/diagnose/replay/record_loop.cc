@@ -232,7 +232,7 @@ void take_handoff(const Situation& situation, Loop& loop) {
   if (steps == 0) return;
   const double count = static_cast<double>(steps);
   loop.handoff.sampler = sampler / count;
-  loop.handoff.receive = cpu / count;
+  loop.handoff.receive = std::max(cpu, sampler) / count;
   if (loop.workers == 0) {
     const auto& totals = situation.makers.totals;
     const double making = totals.batches > 0 ? totals.cpu_ns / 1e6 / static_cast<double>(totals.batches) : 0;
@@ -296,9 +296,10 @@ void take_edges(const Situation& situation, Loop& loop) {
   loop.edges.stop = mean(stop).value_or(0);
   const auto paused = [](const Accounted& account) {
     if (account.iterations == 0) return 0.0;
-    return (account.claim_ns(Claim::kCheckpoint) + account.claim_ns(Claim::kValidation) + account.between_epochs_ns +
-            account.unknown_ns) /
-           1e6 / static_cast<double>(account.iterations);
+    double ns = account.between_epochs_ns + account.unknown_ns;
+    for (const Claim claim : {Claim::kCheckpoint, Claim::kValidation, Claim::kLogging, Claim::kGarbageCollection})
+      ns += account.claim_ns(claim);
+    return ns / 1e6 / static_cast<double>(account.iterations);
   };
   // Pauses of the steady steps are in their bodies already.
   loop.edges.fixed_per_step = std::max(0.0, paused(situation.whole) - paused(situation.steady));

@@ -38,7 +38,11 @@ Cause no_workers() {
 Diagnosis no_workers_run() {
   Diagnosis d;
   d.run = "/home/ada/fullbore-runs/20261130T101500-411-k3";
-  d.verdict = {"no_workers", "decode", Severity::kCritical, Confidence::kHigh,
+  d.verdict = {"no_workers",
+               "decode",
+               Severity::kCritical,
+               Confidence::kHigh,
+               "",
                "The training loop waits 61 % of each step for JPEG decoding in the main process (num_workers=0, "
                "train.py:41); worker processes would make it at most 2.6x faster."};
   d.causes = {no_workers()};
@@ -89,7 +93,11 @@ Diagnosis no_workers_run() {
 Diagnosis fixed_run() {
   Diagnosis d = no_workers_run();
   d.run = "/home/ada/fullbore-runs/20261130T101900-502-m8";
-  d.verdict = {"compute_bound", "", Severity::kNone, Confidence::kHigh,
+  d.verdict = {"compute_bound",
+               "",
+               Severity::kNone,
+               Confidence::kHigh,
+               "",
                "Leave the loader alone: the model takes 97 % of each step, a perfect loader would gain at most 1.02x."};
   d.causes.clear();
   d.account.parts = {{"input_wait", {1.3, 0.02}}, {"model", {63.1, 0.97}}, {"unknown", {0.6, 0.01}}};
@@ -117,6 +125,7 @@ Diagnosis short_run() {
   Diagnosis d;
   d.verdict.summary = "Not enough to judge: 4 steps were seen, 20 are needed.";
   d.verdict.confidence = Confidence::kLow;
+  d.verdict.confidence_why = "only 4 steady steps";
   d.missing = {{"steps", "the command ended after 4 steps"}};
   d.exit_code = 1;
   return d;

@@ -60,6 +60,13 @@ def test_what_a_person_expects(case):
 
 
 @pytest.mark.parametrize("case", CASES)
+def test_nine_tenths_of_a_step_have_a_name(case):
+    account = json.loads(report(case, "--json"))["account"]
+    unnamed = [part["share"] for part in (account["other"], account["unknown"]) if part]
+    assert sum(unnamed) <= 0.1
+
+
+@pytest.mark.parametrize("case", CASES)
 def test_json(case, stored):
     text = report(case, "--json")
     stored(case, "report.json", text)

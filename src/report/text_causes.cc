@@ -136,7 +136,8 @@ void write_causes(Page& page, const Diagnosis& d) {
 void write_next_limit(Page& page, const Diagnosis& d) {
   if (d.replay.pair) write_pair(page, *d.replay.pair);
   if (d.replay.next) return write_replayed_limit(page, *d.replay.next);
-  const bool bounded = !d.causes.empty() && d.causes[0].severity != Severity::kNone && !d.causes[0].gain.predicted;
+  const bool bounded = !d.causes.empty() && d.causes[0].severity != Severity::kNone && d.causes[0].gain.max &&
+                       !d.causes[0].gain.predicted;
   if (bounded && !d.replay.why.empty()) write_no_replay(page, d.replay);
   // With a second cause the list says it already.
   if (d.causes.size() != 1 || d.causes[0].severity == Severity::kNone) return;

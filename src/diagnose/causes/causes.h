@@ -27,6 +27,7 @@
   cause(slow_worker)           \
   cause(slow_samples)          \
   cause(small_files)           \
+  cause(worker_memory_growth)  \
   cause(memory_pressure)       \
   cause(network_storage)       \
   cause(read_amplification)    \

@@ -45,16 +45,27 @@ BatchPool::~BatchPool() {
 }
 
 void BatchPool::start(std::uint64_t epoch, std::uint64_t first) {
-  stop();
   const std::lock_guard lock(store_->mutex());
-  epoch_.emplace(plan_, epoch);
-  next_batch_ = first;
+  const bool made_ahead = !passing_ && making_ && making_->number() == epoch && first == 0;
+  if (!made_ahead) {
+    drop_all();
+    making_.emplace(plan_, epoch);
+    next_batch_ = first;
+  }
+  passing_ = true;
+  pass_epoch_ = epoch;
+  handed_out_ = first;
   store_->work().notify_all();
 }
 
 void BatchPool::stop() {
   const std::lock_guard lock(store_->mutex());
-  epoch_.reset();
+  drop_all();
+}
+
+void BatchPool::drop_all() {
+  passing_ = false;
+  making_.reset();
   held_up_ns_ = 0;
   for (Slot* slot : open_) {
     slot->dropped = true;
@@ -66,9 +77,8 @@ void BatchPool::stop() {
 }
 
 bool BatchPool::settled() const {
-  if (!epoch_) return true;
-  if (!open_.empty()) return open_.front()->unmade == 0;
-  return next_batch_ == plan_.batches() || store_->exhausted();
+  if (!passing_ || handed_out_ == plan_.batches()) return true;
+  return open_.empty() ? store_->exhausted() : open_.front()->unmade == 0;
 }
 
 bool BatchPool::wait(std::chrono::milliseconds patience) {
@@ -79,19 +89,18 @@ bool BatchPool::wait(std::chrono::milliseconds patience) {
 base::Expected<Slot*> BatchPool::next() {
   std::unique_lock lock(store_->mutex());
   ready_.wait(lock, [this] { return settled(); });
-  if (!epoch_) return nullptr;
-  if (open_.empty()) {
-    if (next_batch_ == plan_.batches()) {
-      epoch_.reset();
-      return nullptr;
-    }
+  if (!passing_ || handed_out_ == plan_.batches()) {
+    passing_ = false;
+    return nullptr;
+  }
+  if (open_.empty())
     return base::fail(
         fmt::format("all {} batches that memory is allowed for are still held; drop some, or raise "
                     "memory_limit ({} bytes)",
                     store_->most(), options_.memory_limit));
-  }
   Slot* slot = open_.front();
   open_.pop_front();
+  ++handed_out_;
   slot->times.queue_ms = ms(now_ns() - slot->ready_ns);
   store_->work().notify_all();
   return slot;
@@ -112,7 +121,7 @@ std::optional<BatchPool::Place> BatchPool::take_place(std::unique_lock<std::mute
     const bool left = !open_.empty() && open_.back()->taken < open_.back()->samples;
     if (left || begin_batch()) {
       Slot* slot = open_.back();
-      return Place{slot, slot->taken++, *epoch_};
+      return Place{slot, slot->taken++, *making_};
     }
     store_->work().wait(lock);
   }
@@ -120,12 +129,18 @@ std::optional<BatchPool::Place> BatchPool::take_place(std::unique_lock<std::mute
 }
 
 bool BatchPool::begin_batch() {
-  if (!epoch_ || next_batch_ == plan_.batches()) return false;
+  if (!making_) return false;
+  const bool at_end = next_batch_ == plan_.batches();
+  if (at_end && (!passing_ || making_->number() != pass_epoch_)) return false;  // one epoch ahead, not two
   const std::int64_t now = now_ns();
   Slot* slot = open_.size() < static_cast<std::size_t>(options_.depth) ? store_->take() : nullptr;
   if (slot == nullptr) {
     if (held_up_ns_ == 0) held_up_ns_ = now;
     return false;
+  }
+  if (at_end) {
+    making_.emplace(plan_, pass_epoch_ + 1);
+    next_batch_ = 0;
   }
   slot->batch = next_batch_++;
   slot->samples = static_cast<std::uint32_t>(plan_.batch_samples(slot->batch));

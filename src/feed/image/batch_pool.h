@@ -26,6 +26,7 @@ class BatchPool {
   // After the samples under way.
   ~BatchPool();
 
+  // Batches of the epoch after a pass are made ahead too; they are kept if that is what starts next.
   void start(std::uint64_t epoch, std::uint64_t first);
   void stop();
   // True when next() would not block.
@@ -47,6 +48,7 @@ class BatchPool {
   void work();
   std::optional<Place> take_place(std::unique_lock<std::mutex>& lock);
   bool begin_batch();
+  void drop_all();
   void make(SampleMaker& maker, const Place& place);
   void finish_place(const Place& place, const SampleTimes& times, std::vector<PlacedFault> faults, bool filled);
   bool settled() const;
@@ -59,11 +61,14 @@ class BatchPool {
   CheckpointStore checkpoints_;
 
   // Under the store's mutex.
-  std::condition_variable ready_;     // the oldest batch may be finished
-  std::optional<Plan::Epoch> epoch_;  // of the pass; empty: none
-  std::uint64_t next_batch_ = 0;      // to be begun
-  std::deque<Slot*> open_;            // begun and not handed out, in order
-  std::int64_t held_up_ns_ = 0;       // since when the next one could not be begun; 0: it could
+  std::condition_variable ready_;  // the oldest batch may be finished
+  bool passing_ = false;           // from start() to the end of the pass
+  std::uint64_t pass_epoch_ = 0;
+  std::uint64_t handed_out_ = 0;       // batches of the pass
+  std::optional<Plan::Epoch> making_;  // of the batch begun last: that of the pass, or the one after it
+  std::uint64_t next_batch_ = 0;       // to be begun, of making_
+  std::deque<Slot*> open_;             // begun and not handed out, in order
+  std::int64_t held_up_ns_ = 0;        // since when the next one could not be begun; 0: it could
   bool stopping_ = false;
 
   std::vector<std::jthread> threads_;

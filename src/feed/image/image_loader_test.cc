@@ -277,6 +277,41 @@ TEST_F(ImageLoaderTest, ANewPassDropsWhatWasLeftOfTheOneBefore) {
   EXPECT_EQ(std::memcmp((**loader->next()).data(), expected.pixels[0].data(), expected.pixels[0].size()), 0);
 }
 
+TEST_F(ImageLoaderTest, TheNextEpochIsMadeAheadAndIsTheSameAsWhenItIsNot) {
+  LoaderOptions deep = options();
+  deep.depth = 8;
+  const auto loader = open(deep);
+  int ready_at_once = 0;
+  for (std::uint64_t epoch = 0; epoch < 10; ++epoch) {
+    ASSERT_TRUE(loader->start(epoch));
+    ready_at_once += loader->wait(0ms);
+    const Seen expected = pass(deep, epoch);  // meanwhile all that may be made is made
+    for (std::size_t i = 0; i < 5; ++i) {
+      const auto batch = *loader->next();
+      ASSERT_TRUE(batch);
+      ASSERT_TRUE(std::ranges::equal(batch->ids(), expected.ids[i]));
+      ASSERT_EQ(std::memcmp(batch->data(), expected.pixels[i].data(), expected.pixels[i].size()), 0);
+    }
+    ASSERT_FALSE(*loader->next());
+  }
+  EXPECT_GT(ready_at_once, 5);
+}
+
+TEST_F(ImageLoaderTest, AnotherEpochThanTheNextDropsWhatWasMadeAhead) {
+  const auto loader = open(options());
+  for (const auto& [epoch, first] : {std::pair{0u, 0u}, {7u, 0u}, {8u, 2u}, {8u, 0u}, {9u, 0u}}) {
+    ASSERT_TRUE(loader->start(epoch, first));
+    const Seen expected = pass(options(), epoch, first);
+    std::size_t seen = 0;
+    while (const auto batch = *loader->next()) {
+      ASSERT_TRUE(std::ranges::equal(batch->ids(), expected.ids[seen]));
+      ASSERT_EQ(std::memcmp(batch->data(), expected.pixels[seen].data(), expected.pixels[seen].size()), 0);
+      ++seen;
+    }
+    EXPECT_EQ(seen, expected.ids.size());
+  }
+}
+
 TEST_F(ImageLoaderTest, LabelsAreThoseOfTheClasses) {
   const auto loader = open(options());
   EXPECT_THAT(loader->classes(), ElementsAre("cat", "dog"));

@@ -283,6 +283,7 @@ def test_a_wrong_verdict_is_tried_again_when_asked(tmp_path, program, two_cases,
     program(report(cause("gc_pause")))
     assert run_suite(tmp_path, "--only", "no_workers.text", "--retry", "1") == 1
     assert len(program()) == 2
+    assert capsys.readouterr().out.endswith("0 not run, 1 tried again\n")
 
 
 def test_gains_are_measured_in_turns(tmp_path, program, two_cases):

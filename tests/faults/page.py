@@ -53,22 +53,23 @@ def percent(part, whole):
     return "%.0f %%" % (100 * part / whole) if whole else "n/a"
 
 
+def tried_again(judged):
+    return sum(found.get("tries", 1) > 1 for _, found, _ in judged)
+
+
 def sentence(judged):
     """The whole suite in one line."""
     all_ = tally.totals(judged)
-    return (
-        "%d faulty runs: %s right, %s in three, %d missed, %d wrong; %d healthy runs: %d false alarms; %d not run"
-        % (
-            all_.faulty,
-            percent(all_.right, all_.faulty),
-            percent(all_.in_three, all_.faulty),
-            all_.missed,
-            all_.wrong,
-            all_.healthy,
-            all_.false_alarms,
-            all_.not_run,
-        )
+    faulty = "%d faulty runs: %s right, %s in three, %d missed, %d wrong" % (
+        all_.faulty,
+        percent(all_.right, all_.faulty),
+        percent(all_.in_three, all_.faulty),
+        all_.missed,
+        all_.wrong,
     )
+    healthy = "%d healthy runs: %d false alarms" % (all_.healthy, all_.false_alarms)
+    again = ", %d tried again" % tried_again(judged) if tried_again(judged) else ""
+    return "%s; %s; %d not run%s" % (faulty, healthy, all_.not_run, again)
 
 
 def misses(judged):
@@ -142,7 +143,7 @@ def _neighbours(judged):
 
 def markdown(judged, measured, command):
     odd, repeated = tally.flakes(judged)
-    lines = [INTRODUCTION, "## Result", "", sentence(judged)[0].upper() + sentence(judged)[1:] + ".", ""]
+    lines = [INTRODUCTION, "## Result", "", sentence(judged) + ".", ""]
     lines += [
         "Written by `%s`." % command,
         "",
@@ -150,9 +151,6 @@ def markdown(judged, measured, command):
         *_neighbours(judged),
     ]
     lines += ["## By kind", "", *_matrix(judged), *_unexplained(judged)]
-    again = sum(found.get("tries", 1) > 1 for _, found, _ in judged)
-    if again:
-        lines += ["%d of %d runs were tried again, because they were not right at first." % (again, len(judged)), ""]
     if repeated:
         lines += [
             "Of %d runs of scripts that ran more than once %d gave another outcome than most (%s)."

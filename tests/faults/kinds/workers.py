@@ -144,4 +144,15 @@ CASES = (
             "workers": one_of(1, 2, 3),
         },
     ),
+    Case(
+        "worker_memory_growth",
+        Expected("worker_memory_growth", at="loader = DataLoader(", silent=["memory_pressure"]),
+        variations=[
+            vary(""),
+            vary("three", workers=3, kilobytes=700, batch_size=2, step_ms=30),
+            vary("iterable", iterable=1, kilobytes=600),
+            vary("spawn", start="spawn", batch_size=8, kilobytes=250),
+        ],
+        ranges={"kilobytes": between(400, 900), "workers": one_of(2, 3), "step_ms": between(30.0, 50.0)},
+    ),
 )

@@ -1,6 +1,6 @@
 """Loaders that do one job: JPEG files, a random resized crop of 224, a flip, uint8 batches of 64, without end.
 
-Each is a generator of batches, given the files and a number of threads or workers. A crop is drawn by torchvision's rule.
+Each is a generator of batches, given the files and a number of threads or workers. Crops are by torchvision's rule.
 """
 
 import concurrent.futures

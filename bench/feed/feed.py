@@ -3,9 +3,9 @@
 
     feed.py FOLDER [--threads 2] [--rounds 3] [--seconds 6] [--only NAME ...]
 
-FOLDER has one folder of JPEGs per class (scripts/make_photos makes one). Each contestant is a process of its own with as
-many threads or workers; rounds are interleaved, and each figure is compared with torch_pil's of the same round. CPU time
-and memory are those of the whole process tree. Files come from the page cache.
+FOLDER has one folder of JPEGs per class (scripts/make_photos makes one). Each contestant is a process of its own with
+as many threads or workers; rounds are interleaved, and each figure is compared with torch_pil's of the same round. CPU
+time and memory are those of the whole process tree. Files come from the page cache.
 """
 
 import argparse

@@ -1,5 +1,5 @@
-"""The loader of pictures for Python. What is decided about pixels and order is decided in C++; here are the arguments, the
-state, and arrays that Python knows."""
+"""The loader of pictures for Python. What is decided about pixels and order is decided in C++; here are the arguments,
+the state, and arrays that Python knows."""
 
 import atexit
 import os
@@ -64,7 +64,7 @@ class ImageBatch(tuple):
 
     @property
     def timing(self):
-        """Milliseconds: read_ms, decode_ms, finish_ms (summed over threads); make_ms, slot_wait_ms, queue_ms, wait_ms."""
+        """Milliseconds: read_ms, decode_ms, finish_ms over all threads, make_ms, slot_wait_ms, queue_ms, wait_ms."""
         return self._raw.times
 
 
@@ -79,9 +79,9 @@ class ImageLoader:
     Bytes are equal for any number of threads, any depth and any place a run was resumed at: order, crop and flip are
     functions of (seed, epoch, sample). Without set_epoch() each pass is the next epoch.
 
-    data: a folder with one folder of pictures per class (torchvision's ImageFolder: the same classes, files and order), or
-        a list of files, *.csv with columns path and label, or *.jsonl with objects that have them
-    transform: RandomResizedCrop, or Resize and CenterCrop; RandomHorizontalFlip; Normalize. torchvision's are taken too.
+    data: a folder with one folder of pictures per class (torchvision's ImageFolder: the same classes, files and order),
+        or a list of files, *.csv with columns path and label, or *.jsonl with objects that have them
+    transform: RandomResizedCrop, or Resize and CenterCrop; RandomHorizontalFlip; Normalize. torchvision's go too.
     device: "cpu", or a CUDA device: then 8-bit pixels are copied ahead and normalised there, `batch.transfer` is the
         BatchTiming of the copy, and batches are torch tensors. On a machine without CUDA it is the CPU
     dtype: "float32", "float16", "bfloat16" (value / 255, then Normalize), or "uint8" (0 to 255; no Normalize)
@@ -97,8 +97,8 @@ class ImageLoader:
     index_memory: bytes for the places in JPEGs where decoding can start, about 1 kB each; later epochs then decode less
     output: "torch", "numpy" or "dlpack" (objects with __dlpack__); None: torch where it is installed, else NumPy
 
-    Raises ValueError for arguments, RuntimeError for data that cannot be read. One pass at a time: a new one ends the one
-    before. Does not work in a forked child; says so.
+    Raises ValueError for arguments, RuntimeError for data that cannot be read. One pass at a time: a new one ends the
+    one before. Does not work in a forked child; says so.
     """
 
     def __new__(cls, *args, device="cpu", **options):
@@ -108,16 +108,16 @@ class ImageLoader:
             cls = cls if open_device(device) is None else DeviceImageLoader
         return super().__new__(cls)
 
-    def __init__(self, data, batch_size, *, transform, device="cpu", dtype="float32", layout="NCHW", seed=0, shuffle=True,
-                 drop_last=True, uneven="pad", rank=None, world_size=None, threads="auto", depth=2, on_error="raise",
-                 max_bad=1000, max_pixels=178_956_970, memory_limit=4 << 30,
+    def __init__(self, data, batch_size, *, transform, device="cpu", dtype="float32", layout="NCHW", seed=0,
+                 shuffle=True, drop_last=True, uneven="pad", rank=None, world_size=None, threads="auto", depth=2,
+                 on_error="raise", max_bad=1000, max_pixels=178_956_970, memory_limit=4 << 30,
                  index_memory=256 << 20, output=None):  # fmt: skip
         core = _load_core()
         self._convert = _converter(output, dtype)
         options = core.ImageLoaderOptions()
         normalised = compile_into(options, transform)
         if normalised and dtype == "uint8":
-            raise ValueError("Normalize with dtype uint8: values stay 0 to 255 there; use a float type, or leave it out")
+            raise ValueError("Normalize with dtype uint8: values stay 0 to 255 ; use a float type, or leave it out")
         options.dtype = _choice(core.ImageDType, dtype, "dtype")
         options.layout = _choice(core.ImageLayout, layout, "layout")
         options.uneven = _choice(core.ImageUneven, uneven, "uneven")
@@ -154,8 +154,8 @@ class ImageLoader:
             self._epoch, self._first = epoch, 0
 
     def state_dict(self):
-        """What was handed out; a few numbers. Taken after the last batch, the resumed pass is empty; taken after the pass
-        has ended, the next one is the next epoch."""
+        """What was handed out; a few numbers. Taken after the last batch, the resumed pass is empty; taken after the
+        pass has ended, the next one is the next epoch."""
         epoch, batch = self._epoch, self._first
         if self._pass is not None and not self._pass.complete:
             epoch, batch = self._pass.epoch, self._pass.handed_out
@@ -169,8 +169,8 @@ class ImageLoader:
         }
 
     def load_state_dict(self, state):
-        """The next pass goes on where `state` was taken, also with other threads, or another number of ranks if the batches
-        of all ranks together are as large. Raises ValueError for a state of other data, seed or batches."""
+        """The next pass goes on where `state` was taken, also with other threads, or another number of ranks if the
+        batches of all ranks together are as large. Raises ValueError for a state of other data, seed or batches."""
         if state.get("version") != _STATE_VERSION:
             raise ValueError("a state of version %r; this is version %d" % (state.get("version"), _STATE_VERSION))
         mine = self.state_dict()

@@ -41,7 +41,7 @@ class DeviceImageLoader(ImageLoader):
             raise ValueError("output %r on a device; batches are torch tensors there" % (output,))
         transform, mean, std = normalisation_of(transform)
         if dtype == "uint8" and mean is not None:
-            raise ValueError("Normalize with dtype uint8: values stay 0 to 255 there; use a float type, or leave it out")
+            raise ValueError("Normalize with dtype uint8: values stay 0 to 255; use a float type, or leave it out")
         if not isinstance(getattr(torch, dtype, None), torch.dtype) or layout not in ("NCHW", "NHWC"):
             raise ValueError("dtype %r, layout %r; use uint8 or a float type, and NCHW or NHWC" % (dtype, layout))
         super().__init__(data, batch_size, transform=transform, dtype="uint8", layout="NHWC", output="torch", **options)

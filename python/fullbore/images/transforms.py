@@ -12,8 +12,8 @@ import dataclasses
 class RandomResizedCrop:
     """A random part of the picture, `scale` of its area and of a random `ratio` (width / height), made `size`.
 
-    Ten tries at an area (uniform) and a ratio (uniform in its logarithm), then the largest centred part of a ratio that is
-    allowed, as torchvision.transforms.RandomResizedCrop. Antialiased, with the pixels of Pillow's Image.resize.
+    Ten tries at an area (uniform) and a ratio (uniform in its logarithm), then the largest centred part of a ratio that
+    is allowed, as torchvision.transforms.RandomResizedCrop. Antialiased, with the pixels of Pillow's Image.resize.
 
     size: height and width, or one number for both
     interpolation: "bilinear" or "bicubic"
@@ -60,7 +60,7 @@ _ALREADY_DONE = {"ToTensor", "PILToTensor", "ToImage", "ToPureTensor", "ToDtype"
 
 
 def compile_into(options, transforms):
-    """Sets the transforms on a _core.ImageLoaderOptions. Raises ValueError for what is not known or in another order."""
+    """Sets the transforms on a _core.ImageLoaderOptions. Raises ValueError for what is unknown or in another order."""
     steps = [step for step in _flat(transforms) if type(step).__name__ not in _ALREADY_DONE]
     names = [type(step).__name__ for step in steps]
     for name in names:
@@ -130,7 +130,9 @@ def _set_geometry(options, by_name):
     size = list(main.size) if isinstance(main.size, (list, tuple)) else [main.size]
     crop = by_name.get("CenterCrop")
     if len(size) == 1 and crop is None:
-        raise ValueError("Resize(%d) alone leaves pictures of different shapes; add CenterCrop, or give two sizes" % size[0])
+        raise ValueError(
+            "Resize(%d) alone leaves pictures of different shapes; add CenterCrop, or give two sizes" % size[0]
+        )
     if len(size) == 1:
         options.resize_center_crop(size[0], (0, 0), _pair(crop.size))
     else:

@@ -278,7 +278,8 @@ kept = next(iter(loader))
 
 def test_an_interpreter_ends_with_a_loader_and_a_batch_alive(folder):
     environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(fullbore.__file__))}
-    ended = subprocess.run([sys.executable, "-c", SCRIPT, str(folder)], env=environment, timeout=60, capture_output=True)
+    command = [sys.executable, "-c", SCRIPT, str(folder)]
+    ended = subprocess.run(command, env=environment, timeout=60, capture_output=True)
     assert ended.returncode == 0 and ended.stderr == b""
 
 

@@ -115,14 +115,14 @@ CASES = (
         "cache_thrash",
         Expected("cache_thrash", "read"),
         materials=[materials.volumes],
-        conditions=lambda cache, mb_per_s=150, mib=512: [
+        conditions=lambda cache, mb_per_s=110, mib=512: [
             storage.uncached(cache / "volumes"),
             storage.memory_limit(mib),
             conditions.disk_rate(mb_per_s, cache / "volumes"),
         ],
         variations=[
             vary(""),
-            vary("smaller_limit", mib=460, mb_per_s=120),
+            vary("smaller_limit", mib=460, mb_per_s=100),
             vary("slower_disk", mb_per_s=90, epochs=2),
             vary("iterable", iterable=1),
         ],

@@ -110,6 +110,7 @@ void ActivityParser::copy(const CUpti_ActivityMemcpy& copy) {
     return;
   }
   introduce(copy.deviceId);
+  ++counts_.copies;
   const std::int64_t begin_ns = clock_.monotonic(copy.start);
   const auto busy_ns = static_cast<std::int64_t>(copy.end - copy.start);
   const wire::CopyRecord record = {begin_ns,

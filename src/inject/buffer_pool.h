@@ -35,6 +35,14 @@ class BufferPool {
     }
   }
 
+  // CUPTI is gone: what it still had is free again.
+  void reclaim() {
+    for (Buffer& buffer : buffers_) {
+      std::uint32_t expected = kOut;
+      buffer.state.compare_exchange_strong(expected, kFree, std::memory_order_acq_rel);
+    }
+  }
+
   std::uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
 
  private:

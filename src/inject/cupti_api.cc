@@ -75,7 +75,8 @@ const char* find_cupti(CuptiApi& api) {
       take(handle, api.enable, "cuptiActivityEnable") & take(handle, api.disable, "cuptiActivityDisable") &
       take(handle, api.flush, "cuptiActivityFlushAll") & take(handle, api.next_record, "cuptiActivityGetNextRecord") &
       take(handle, api.get_attribute, "cuptiActivityGetAttribute") &
-      take(handle, api.set_attribute, "cuptiActivitySetAttribute");
+      take(handle, api.set_attribute, "cuptiActivitySetAttribute") &
+      take(handle, api.enable_domain, "cuptiEnableDomain") & take(handle, api.finalize, "cuptiFinalize");
   if (!whole) return "the process's libcupti lacks functions that every version since CUDA 11 has";
   take(handle, api.subscribe_v2, "cuptiSubscribe_v2");
   take(handle, api.enable_runtime_call, "cuptiActivityEnableRuntimeApi");

@@ -20,6 +20,8 @@ struct CuptiApi {
   decltype(&cuptiActivityGetNextRecord) next_record;
   decltype(&cuptiActivityGetAttribute) get_attribute;
   decltype(&cuptiActivitySetAttribute) set_attribute;
+  decltype(&cuptiEnableDomain) enable_domain;
+  decltype(&cuptiFinalize) finalize;
   // optional
   decltype(&cuptiSubscribe_v2) subscribe_v2;                             // names whoever is in the way; 13.0
   decltype(&cuptiActivityEnableRuntimeApi) enable_runtime_call;          // single calls instead of all of them; 12.x

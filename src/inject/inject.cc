@@ -31,6 +31,10 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
   tracer.complete_buffer(buffer, valid);
 }
 
+void CUPTIAPI at_call(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void* data) {
+  if (static_cast<const CUpti_CallbackData*>(data)->callbackSite == CUPTI_API_EXIT) tracer.leaving_cuda();
+}
+
 void in_forked_child() {
   tracer.abandon();
 }
@@ -55,10 +59,12 @@ FULLBORE_EXPORT int InitializeInjection(void) {
   options.rings = getenv("FULLBORE_RINGS");
   options.ring_bytes = is_set("FULLBORE_RING_BYTES") ? strtoull(getenv("FULLBORE_RING_BYTES"), nullptr, 10) : 1u << 20;
   options.rank = rank();
+  if (is_set("FULLBORE_TRACE_SHARE")) options.cost_share = strtod(getenv("FULLBORE_TRACE_SHARE"), nullptr);
+  if (!(options.cost_share > 0)) options.stay_out = "FULLBORE_TRACE_SHARE is 0";
   // With a daemon torch.profiler may begin at any moment, without a call that we could see.
   if (is_set("KINETO_USE_DAEMON")) options.stay_out = "KINETO_USE_DAEMON is set: tracing is left to that daemon";
   pthread_atfork(nullptr, nullptr, in_forked_child);
-  tracer.start(options, {give_buffer, take_buffer});
+  tracer.start(options, {give_buffer, take_buffer, at_call});
   atexit(fullbore_trace_stop);
   return 1;
 }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "inject/testing/fake_cupti.h"
+#include "inject/window_plan.h"
 #include "wire/gpu_records.h"
 #include "wire/ring.h"
 #include "wire/testing/needed_libraries.h"
@@ -27,9 +28,11 @@
 namespace fullbore::inject {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
 using testing::Not;
 using testing::SizeIs;
 
@@ -72,6 +75,23 @@ struct Loaded {
   }
   bool window_closes() const {
     return eventually([this] { return !cupti->is_enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL); });
+  }
+  // The program goes on calling CUDA.
+  bool window_is_over() const {
+    return window_closes() && eventually([this] {
+             cupti->leave_call();
+             return !cupti->is_attached();
+           });
+  }
+  // Initialises, and runs `body` in a window. Ends the child with 3 or 4 if there is none or it has no end.
+  void in_window(const std::function<void()>& body) const {
+    initialize();
+    another_window(body);
+  }
+  void another_window(const std::function<void()>& body) const {
+    if (!window_opens()) std::exit(3);
+    body();
+    if (!window_is_over()) std::exit(4);
   }
 };
 
@@ -157,14 +177,15 @@ class InjectTest : public testing::Test {
   bool closed_ = false;
 };
 
-TEST_F(InjectTest, RecordsEveryCopyWithItsMemoryAndMonotonicTimes) {
+TEST_F(InjectTest, RecordsEveryCopyOfAWindowWithItsMemoryAndMonotonicTimes) {
   const std::int64_t before = now_ns();
   const int status = in_child([] {
     const Loaded loaded;
-    loaded.initialize();
-    const std::uint64_t at = loaded.cupti->now();
-    loaded.cupti->copy(kPageable, 1 << 20, at, at + 80'000);
-    loaded.cupti->copy(kPinned, 1 << 21, at + 100'000, at + 140'000);
+    loaded.in_window([&] {
+      const std::uint64_t at = loaded.cupti->now();
+      loaded.cupti->copy(kPageable, 1 << 20, at, at + 80'000);
+      loaded.cupti->copy(kPinned, 1 << 21, at + 100'000, at + 140'000);
+    });
   });
   EXPECT_EQ(status, 0);
   const auto copies = all<wire::CopyRecord>();
@@ -180,34 +201,34 @@ TEST_F(InjectTest, RecordsEveryCopyWithItsMemoryAndMonotonicTimes) {
   EXPECT_THAT(missing(), IsEmpty());
 }
 
-TEST_F(InjectTest, AStepOfTheDevicesClockIsFollowed) {
+TEST_F(InjectTest, AStepOfTheDevicesClockBetweenWindowsIsFollowed) {
   in_child([] {
     const Loaded loaded;
-    loaded.initialize();
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const auto copy = [&] {
+      const std::uint64_t at = loaded.cupti->now();
+      loaded.cupti->copy(kPinned, 64, at, at + 1000);
+    };
+    loaded.in_window(copy);
     loaded.cupti->set_clock_offset(2'000'000'000'000'000);
-    std::this_thread::sleep_for(std::chrono::milliseconds(700));
-    const std::uint64_t at = loaded.cupti->now();
-    loaded.cupti->copy(kPinned, 64, at, at + 1000);
+    loaded.another_window(copy);
   });
   const auto copies = all<wire::CopyRecord>();
-  ASSERT_THAT(copies, SizeIs(1));
-  EXPECT_LT(std::abs(now_ns() - copies[0].begin_ns), 5'000'000'000);
+  ASSERT_THAT(copies, SizeIs(2));
+  for (const auto& copy : copies) EXPECT_LT(std::abs(now_ns() - copy.begin_ns), 10'000'000'000);
   const auto pairs = all<wire::ClockPairRecord>();
-  EXPECT_THAT(pairs, Not(IsEmpty()));
+  EXPECT_GE(pairs.size(), 4u);
   for (const auto& pair : pairs) EXPECT_LT(pair.residual_ns, 1'000'000);
 }
 
 TEST_F(InjectTest, KernelsAndTheirLaunchCallsAreRecordedInWindowsOnly) {
   in_child([] {
     const Loaded loaded;
-    loaded.initialize();
-    if (!loaded.window_opens()) std::exit(3);
-    const std::uint64_t at = loaded.cupti->now();
-    loaded.cupti->launch_call(7, at, at + 3000);
-    loaded.cupti->kernel("_Z4gemmv", 7, at + 5000, at + 9000);
-    if (!loaded.window_closes()) std::exit(4);
-    loaded.cupti->kernel("_Z5laterv", 8, at, at + 9000);
+    loaded.in_window([&] {
+      const std::uint64_t at = loaded.cupti->now();
+      loaded.cupti->launch_call(7, at, at + 3000);
+      loaded.cupti->kernel("_Z4gemmv", 7, at + 5000, at + 9000);
+    });
+    loaded.cupti->kernel("_Z5laterv", 8, loaded.cupti->now(), loaded.cupti->now() + 9000);
   });
   const auto kernels = all<wire::KernelRecord>();
   ASSERT_THAT(kernels, SizeIs(1));
@@ -218,57 +239,95 @@ TEST_F(InjectTest, KernelsAndTheirLaunchCallsAreRecordedInWindowsOnly) {
   EXPECT_EQ(calls[0].kind, wire::CallKind::kKernel);
   EXPECT_LE(calls[0].begin_ns, kernels[0].begin_ns);
   const auto windows = all<wire::TraceWindowRecord>();
-  ASSERT_THAT(windows, Not(IsEmpty()));
+  ASSERT_THAT(windows, SizeIs(1));
   EXPECT_EQ(windows[0].kernels, 1u);
   EXPECT_EQ(windows[0].dropped, 0u);
-  EXPECT_GE(windows[0].cost_ns, 2000);
+  EXPECT_GE(windows[0].cost_ns, 4000);
   EXPECT_EQ(text(windows[0].tier), "kernels");
 }
 
-TEST_F(InjectTest, AWindowThatFillsEndsEarlyAndTheNextOneIsFarOff) {
+TEST_F(InjectTest, BetweenWindowsCuptiIsOutOfTheProcess) {
+  const int status = in_child([] {
+    const Loaded loaded;
+    loaded.in_window([] {});
+    if (loaded.cupti->finalized() != 1 || loaded.cupti->finalized_outside_calls() != 0) std::exit(5);
+    if (loaded.cupti->subscriptions_held() != 0) std::exit(6);
+  });
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
+}
+
+TEST_F(InjectTest, CuptiStaysWhileNoThreadLeavesACall) {
+  const int status = in_child([] {
+    const Loaded loaded;
+    loaded.initialize();
+    if (!loaded.window_opens() || !loaded.window_closes()) std::exit(3);
+    if (!loaded.eventually([&] { return loaded.cupti->subscriptions_held() == 1; })) std::exit(4);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+    if (loaded.cupti->finalized() != 0 || loaded.cupti->is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY)) std::exit(5);
+    loaded.cupti->leave_call();
+    if (loaded.cupti->finalized() != 1) std::exit(6);
+  });
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
+}
+
+TEST_F(InjectTest, WhatRunsOnAfterAWindowIsWaitedFor) {
   in_child([] {
     const Loaded loaded;
     loaded.initialize();
-    for (int window = 0; window < 3; ++window) {
-      if (!loaded.window_opens()) std::exit(3);
-      const std::uint64_t at = loaded.cupti->now();
-      for (std::uint32_t i = 0; i < 10'000; ++i) loaded.cupti->kernel("k", i, at + i, at + i + 1);
-      if (!loaded.window_closes()) std::exit(4);
+    if (!loaded.window_opens() || !loaded.window_closes()) std::exit(3);
+    const std::uint64_t at = loaded.cupti->now();
+    loaded.cupti->end_kernel("k", at, at + 10);  // it was launched in the window
+    if (!loaded.window_is_over()) std::exit(4);
+  });
+  EXPECT_THAT(all<wire::KernelRecord>(), SizeIs(1));
+}
+
+TEST_F(InjectTest, AWindowThatFillsEndsEarlyAndSoonTheNextOneIsFarOff) {
+  in_child([] {
+    const Loaded loaded;
+    loaded.initialize();
+    for (int window = 0; window < 4; ++window) {
+      loaded.another_window([&] {
+        const std::uint64_t at = loaded.cupti->now();
+        for (std::uint32_t i = 0; i < 10'000; ++i) loaded.cupti->kernel("k", i, at + i, at + i + 1);
+      });
     }
   });
   const auto windows = all<wire::TraceWindowRecord>();
   ASSERT_THAT(windows, SizeIs(2)) << "the third is put off by more than the five seconds that are waited";
-  EXPECT_GE(windows[0].kernels, 6000u);
+  EXPECT_GE(windows[0].kernels, 4000u);
+  EXPECT_LT(windows[0].end_ns - windows[0].begin_ns, WindowPlan::kWindow_ns);
 }
 
 TEST_F(InjectTest, WhatTheDriverSaysItsTracingCostIsReportedAndCounted) {
   in_child([] {
     const Loaded loaded;
-    loaded.initialize();
-    if (!loaded.window_opens()) std::exit(3);
-    const std::uint64_t at = loaded.cupti->now();
-    loaded.cupti->overhead(CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH, at, at + 40'000);
-    loaded.cupti->overhead(CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL, at, at + 900'000);
-    if (!loaded.window_closes()) std::exit(4);
+    loaded.in_window([&] {
+      const std::uint64_t at = loaded.cupti->now();
+      loaded.cupti->overhead(CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH, at, at + 400'000'000);
+      loaded.cupti->overhead(CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL, at, at + 900'000'000);
+    });
   });
   const auto overheads = all<wire::TraceOverheadRecord>();
   ASSERT_THAT(overheads, SizeIs(2));
   EXPECT_EQ(overheads[1].kind, 6u);
-  EXPECT_EQ(overheads[1].busy_ns, 900'000);
-  ASSERT_THAT(all<wire::TraceWindowRecord>(), Not(IsEmpty()));
-  EXPECT_EQ(all<wire::TraceWindowRecord>()[0].cost_ns, 40'000) << "a full launch queue is not our doing";
+  EXPECT_EQ(overheads[1].busy_ns, 900'000'000);
+  ASSERT_THAT(all<wire::TraceWindowRecord>(), SizeIs(1));
+  EXPECT_GE(all<wire::TraceWindowRecord>()[0].cost_ns, 400'000'000);
+  EXPECT_LT(all<wire::TraceWindowRecord>()[0].cost_ns, 900'000'000) << "a full launch queue is not our doing";
 }
 
 TEST_F(InjectTest, RecordsOfUnknownKindsAndCutBuffersLeaveTheRestWhole) {
   const int status = in_child([] {
     const Loaded loaded;
-    loaded.initialize();
-    const std::uint64_t at = loaded.cupti->now();
-    loaded.cupti->copy(kPinned, 1, at, at + 1);
-    loaded.cupti->record_of_unknown_kind();
-    loaded.cupti->copy(kPinned, 2, at, at + 1);
-    loaded.cupti->copy(kPinned, 3, at, at + 1);
-    loaded.cupti->cut_next_buffer(sizeof(CUpti_ActivityMemcpy6) - 4);
+    loaded.in_window([&] {
+      const std::uint64_t at = loaded.cupti->now();
+      loaded.cupti->cut_next_buffer(sizeof(CUpti_ActivityMemcpy6) - 4);
+      loaded.cupti->copy(kPinned, 1, at, at + 1);
+      loaded.cupti->record_of_unknown_kind();
+      loaded.cupti->copy(kPinned, 2, at, at + 1);
+      loaded.cupti->copy(kPinned, 3, at, at + 1);
+    });
   });
   EXPECT_EQ(status, 0);
   const auto copies = all<wire::CopyRecord>();
@@ -276,12 +335,13 @@ TEST_F(InjectTest, RecordsOfUnknownKindsAndCutBuffersLeaveTheRestWhole) {
   EXPECT_EQ(copies[1].bytes, 2);
 }
 
-TEST_F(InjectTest, ThousandsOfCopiesPerSecondAreSummedByKind) {
+TEST_F(InjectTest, ThousandsOfCopiesAreSummedByKind) {
   in_child([] {
     const Loaded loaded;
-    loaded.initialize();
-    const std::uint64_t at = loaded.cupti->now();
-    for (std::uint64_t i = 0; i < 5000; ++i) loaded.cupti->copy(kPageable, 100, at + 10 * i, at + 10 * i + 4);
+    loaded.in_window([&] {
+      const std::uint64_t at = loaded.cupti->now();
+      for (std::uint64_t i = 0; i < 5000; ++i) loaded.cupti->copy(kPageable, 100, at + 10 * i, at + 10 * i + 4);
+    });
   });
   const auto copies = all<wire::CopyRecord>();
   EXPECT_LT(copies.size(), 2000u);
@@ -302,7 +362,9 @@ TEST_F(InjectTest, ItIsInertWithoutAnObservation) {
   unsetenv("FULLBORE_RINGS");
   const int status = in_child([] {
     const Loaded loaded;
-    if (loaded.initialize() != 1 || loaded.cupti->is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY)) std::exit(3);
+    if (loaded.initialize() != 1) std::exit(3);
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));
+    if (loaded.cupti->is_attached()) std::exit(4);
   });
   EXPECT_EQ(status, 0);
   EXPECT_EQ(rings_, 0);
@@ -313,6 +375,25 @@ TEST_F(InjectTest, AProcessWithoutCuptiSaysSo) {
   EXPECT_THAT(missing(), ElementsAre(HasSubstr("gpu.trace: the process has no libcupti")));
 }
 
+TEST_F(InjectTest, ACuptiThatCannotBeTakenOutSafelyIsLeftAlone) {
+  for (const std::uint32_t version : {23u, 130300u}) {
+    in_child([version] {
+      const Loaded loaded;
+      loaded.cupti->set_version(version);
+      loaded.initialize();
+    });
+  }
+  EXPECT_THAT(missing(), IsSupersetOf({HasSubstr("older than CUDA 12.6"), HasSubstr("newer than CUDA 13.2")}));
+  EXPECT_THAT(missing(), Each(HasSubstr("gpu.trace")));
+}
+
+TEST_F(InjectTest, AShareOfNothingTurnsTracingOff) {
+  setenv("FULLBORE_TRACE_SHARE", "0", 1);
+  in_child([] { Loaded().initialize(); });
+  unsetenv("FULLBORE_TRACE_SHARE");
+  EXPECT_THAT(missing(), ElementsAre(HasSubstr("FULLBORE_TRACE_SHARE is 0")));
+}
+
 TEST_F(InjectTest, ACuptiThatAnswersEveryCallWithAnErrorIsReported) {
   const int status = in_child([] {
     const Loaded loaded;
@@ -320,6 +401,7 @@ TEST_F(InjectTest, ACuptiThatAnswersEveryCallWithAnErrorIsReported) {
     loaded.initialize();
     loaded.pause();
     loaded.resume();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1000));
   });
   EXPECT_EQ(status, 0);
   EXPECT_THAT(missing(), ElementsAre(HasSubstr("CUPTI_ERROR_OF_A_TEST (41)")));
@@ -330,7 +412,8 @@ TEST_F(InjectTest, StepsAsideForAnotherToolAndNamesIt) {
     const Loaded loaded;
     loaded.cupti->answer_subscription(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "Nsight Systems");
     loaded.initialize();
-    if (loaded.cupti->is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY)) std::exit(3);
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));
+    if (loaded.cupti->is_attached()) std::exit(3);
   });
   EXPECT_EQ(status, 0);
   EXPECT_THAT(missing(), ElementsAre(HasSubstr("another tool traces this process: Nsight Systems")));
@@ -341,45 +424,60 @@ TEST_F(InjectTest, LeavesTracingToKinetosDaemon) {
   in_child([] {
     const Loaded loaded;
     loaded.initialize();
-    if (loaded.cupti->is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY)) std::exit(3);
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));
+    if (loaded.cupti->is_attached()) std::exit(3);
   });
+  unsetenv("KINETO_USE_DAEMON");
   EXPECT_THAT(missing(), ElementsAre(HasSubstr("KINETO_USE_DAEMON")));
 }
 
-TEST_F(InjectTest, NeverHoldsTheSubscriptionThatTorchProfilerWillAskFor) {
+TEST_F(InjectTest, HoldsNoSubscriptionInAWindow) {
   const int status = in_child([] {
     const Loaded loaded;
-    loaded.initialize();
-    if (!loaded.window_opens()) std::exit(3);
-    if (loaded.cupti->subscriptions_held() != 0) std::exit(4);
+    loaded.in_window([&] {
+      if (loaded.cupti->subscriptions_held() != 0) std::exit(5);
+    });
   });
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(InjectTest, PausedItHasEverythingOffAndNoBufferOutAndThenGoesOn) {
+TEST_F(InjectTest, APauseInAWindowTakesCuptiOutAtOnce) {
   const int status = in_child([] {
     const Loaded loaded;
     loaded.initialize();
     if (!loaded.window_opens()) std::exit(3);
-    std::uint64_t at = loaded.cupti->now();
+    const std::uint64_t at = loaded.cupti->now();
     loaded.cupti->copy(kPinned, 1, at, at + 1);
     loaded.pause();
-    for (const auto kind : {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                            CUPTI_ACTIVITY_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION}) {
-      if (loaded.cupti->is_enabled(kind)) std::exit(4);
-    }
+    if (loaded.cupti->is_attached() || loaded.cupti->subscriptions_held() != 0) std::exit(4);
     if (loaded.cupti->buffers_out() != 0 || loaded.cupti->pool_limit() != 250) std::exit(5);
-    loaded.cupti->displace();  // torch.profiler's callbacks, and a subscription that it keeps
+  });
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
+  EXPECT_THAT(all<wire::CopyRecord>(), SizeIs(1));
+  EXPECT_THAT(missing(), IsEmpty());
+}
+
+TEST_F(InjectTest, AfterTorchProfilerWindowsGoOnAndCuptiStays) {
+  const int status = in_child([] {
+    const Loaded loaded;
+    loaded.initialize();
+    loaded.pause();
+    // torch.profiler keeps its subscription.
     loaded.cupti->answer_subscription(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "");
     loaded.resume();
-    if (!loaded.eventually([&] { return loaded.cupti->is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY); })) std::exit(6);
-    at = loaded.cupti->now();
+    if (!loaded.window_opens()) std::exit(3);
+    const std::uint64_t at = loaded.cupti->now();
     loaded.cupti->copy(kPinned, 2, at, at + 1);
+    if (!loaded.window_closes()) std::exit(4);
+    loaded.eventually([&] { return loaded.cupti->pool_limit() == 250; });
+    for (int i = 0; i < 20; ++i) loaded.cupti->leave_call();
+    if (loaded.cupti->finalized() != 0 || loaded.cupti->buffers_out() != 0) std::exit(5);
+    if (!loaded.window_opens()) std::exit(6);
   });
   EXPECT_EQ(status, 0) << WEXITSTATUS(status);
   const auto copies = all<wire::CopyRecord>();
-  ASSERT_THAT(copies, SizeIs(2));
-  EXPECT_EQ(copies[1].bytes, 2);
+  ASSERT_THAT(copies, SizeIs(1));
+  EXPECT_EQ(copies[0].bytes, 2);
   EXPECT_THAT(missing(), IsEmpty());
 }
 
@@ -388,10 +486,10 @@ TEST_F(InjectTest, APauseFromBeforeTheDriverCameIsKept) {
     const Loaded loaded;
     loaded.pause();
     loaded.initialize();
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    if (loaded.cupti->is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY)) std::exit(3);
+    std::this_thread::sleep_for(std::chrono::milliseconds(800));
+    if (loaded.cupti->is_attached()) std::exit(3);
     loaded.resume();
-    if (!loaded.eventually([&] { return loaded.cupti->is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY); })) std::exit(4);
+    if (!loaded.window_opens()) std::exit(4);
   });
   EXPECT_EQ(status, 0) << WEXITSTATUS(status);
   EXPECT_THAT(missing(), IsEmpty());
@@ -401,23 +499,36 @@ TEST_F(InjectTest, AForkedChildLeavesCuptiAndTheRingAlone) {
   const int status = in_child([] {
     const Loaded loaded;
     loaded.initialize();
-    const std::uint64_t at = loaded.cupti->now();
-    loaded.cupti->copy(kPinned, 1, at, at + 1);
+    if (!loaded.window_opens() || !loaded.window_closes()) std::exit(3);
+    if (!loaded.eventually([&] { return loaded.cupti->subscriptions_held() == 1; })) std::exit(4);
     const pid_t child = fork();
     if (child == 0) {
-      loaded.cupti->answer(CUPTI_ERROR_UNKNOWN);
+      loaded.cupti->leave_call();
       loaded.pause();
       loaded.resume();
-      std::exit(7);  // runs atexit
+      std::exit(loaded.cupti->finalized() == 0 ? 7 : 8);  // runs atexit
     }
     int child_status = 0;
     waitpid(child, &child_status, 0);
-    if (WEXITSTATUS(child_status) != 7) std::exit(3);
-    loaded.cupti->copy(kPinned, 2, at, at + 1);
+    if (WEXITSTATUS(child_status) != 7) std::exit(5);
+    if (!loaded.window_is_over()) std::exit(6);
+  });
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
+  EXPECT_EQ(rings_, 1);
+}
+
+TEST_F(InjectTest, AnEndInsideAWindowKeepsWhatIsComplete) {
+  const int status = in_child([] {
+    const Loaded loaded;
+    loaded.initialize();
+    if (!loaded.window_opens()) std::exit(3);
+    const std::uint64_t at = loaded.cupti->now();
+    loaded.cupti->copy(kPinned, 1, at, at + 1);
   });
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(rings_, 1);
-  EXPECT_THAT(all<wire::CopyRecord>(), SizeIs(2));
+  EXPECT_THAT(all<wire::CopyRecord>(), SizeIs(1));
+  EXPECT_THAT(all<wire::TraceWindowRecord>(), SizeIs(1));
+  EXPECT_TRUE(closed_);
 }
 
 TEST_F(InjectTest, WhatWasFlushedSurvivesEndsThatRunNothing) {
@@ -429,11 +540,10 @@ TEST_F(InjectTest, WhatWasFlushedSurvivesEndsThatRunNothing) {
     std::filesystem::create_directory(directory_);
     const int status = in_child([&end] {
       const Loaded loaded;
-      loaded.initialize();
-      const std::uint64_t at = loaded.cupti->now();
-      loaded.cupti->copy(kPinned, 1, at, at + 1);
-      loaded.eventually([&] { return loaded.cupti->buffers_out() == 0; });
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      loaded.in_window([&] {
+        const std::uint64_t at = loaded.cupti->now();
+        loaded.cupti->copy(kPinned, 1, at, at + 1);
+      });
       end();
     });
     EXPECT_EQ(WIFSIGNALED(status), name != "_exit") << name;
@@ -449,8 +559,11 @@ TEST_F(InjectTest, TheEndOfTheObservationEndsTracing) {
     const auto path = std::filesystem::directory_iterator(directory_)->path();
     FILE* file = fopen(path.c_str(), "r+");
     void* map = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
+    if (!loaded.window_opens()) std::exit(4);
     static_cast<wire::RingHeader*>(map)->stop.store(1);
-    if (!loaded.eventually([&] { return !loaded.cupti->is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY); })) std::exit(4);
+    if (!loaded.window_closes()) std::exit(5);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+    if (loaded.cupti->is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY)) std::exit(6);
   });
   EXPECT_EQ(status, 0) << WEXITSTATUS(status);
 }

@@ -1,5 +1,6 @@
 #include "inject/tracer.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -10,14 +11,17 @@ namespace {
 
 constexpr std::int64_t kSecond_ns = 1'000'000'000;
 constexpr std::int64_t kClockPeriod_ns = kSecond_ns / 2;
-constexpr std::int64_t kFlushPeriod_ns = kSecond_ns;
 // A window of tiny kernels fills in a few rounds of this; 25 ms is 40 flushes per second at most.
 constexpr std::int64_t kWindowRound_ns = 25'000'000;
+// Kernels that were launched in a window and have not ended this long after it are given up.
+constexpr std::int64_t kDrain_ns = 300'000'000;
+// Nothing ran in the last window: the program is busy with something else.
+constexpr std::int64_t kIdlePause_ns = 2 * kSecond_ns;
 constexpr std::uint32_t kNullBuffersAllowed = 27;  // cuptiGetVersion of CUDA 12.9
 constexpr std::int64_t kRetry_ns = 10 * kSecond_ns;
-// What a traced kernel with its launch call costs the launching thread beyond what CUPTI accounts for itself. Measured
-// on an H200: bench/inject.md.
-constexpr std::int64_t kKernelCost_ns = 2'000;
+// What a traced kernel with its launch call costs the launching thread; measured on an H200 with bench/inject_states.py
+// (state window_finalize).
+constexpr std::int64_t kKernelCost_ns = 4'000;
 
 timespec as_timespec(std::int64_t ns) {
   return {ns / kSecond_ns, ns % kSecond_ns};
@@ -35,23 +39,23 @@ std::int64_t sooner(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
-void Tracer::start(const TracerOptions& options, const BufferCallbacks& callbacks) {
+void Tracer::start(const TracerOptions& options, const Callbacks& callbacks) {
   options_ = options;
   callbacks_ = callbacks;
   snprintf(rings_, sizeof rings_, "%s", options.rings);
+  std::uint32_t version = 0;
   if (options_.stay_out == nullptr) options_.stay_out = find_cupti(api_);
-  if (options_.stay_out == nullptr && !pool_.allocate()) options_.stay_out = "no memory for trace buffers";
   if (options_.stay_out == nullptr) {
-    driver_ = find_driver();
-    std::uint32_t version = 0;
     api_.get_version(&version);
-    parser_.set_version(version);
-    never_null_ = version < kNullBuffersAllowed;
-    // Paused before we were there: somebody is using CUPTI now.
-    if (paused_ == 0) outcome_ = tracing_.begin(callbacks_, false);
+    options_.stay_out = Tracing::unusable(version);
   }
+  if (options_.stay_out == nullptr && !pool_.allocate()) options_.stay_out = "no memory for trace buffers";
+  driver_ = find_driver();
+  parser_.set_version(version);
+  never_null_ = version < kNullBuffersAllowed;
+  plan_.set_share(options.cost_share);
+  plan_.begin(monotonic_now_ns(), WindowPlan::kFirst_ns);
   started_ = start_thread();
-  if (!started_ && tracing_.on()) tracing_.end();
 }
 
 // The program's signals are for its own threads.
@@ -78,20 +82,17 @@ void* Tracer::thread_main(void* tracer) {
 void Tracer::run() {
   if (!output_.open(rings_, options_.ring_bytes, options_.rank)) options_.stay_out = "no room for a ring";
   if (options_.stay_out != nullptr) output_.missing("gpu.trace", options_.stay_out);
-  // Said now: a process may end before the first round.
-  if (outcome_ == Tracing::Outcome::kTaken) output_.missing("gpu.trace", tracing_.why());
   // While a thread captures a graph, what CUPTI does on this one would spoil the capture in any stricter mode.
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
   if (driver_.capture_mode != nullptr) driver_.capture_mode(&mode);
   pthread_mutex_lock(&lock_);
-  bool going = options_.stay_out == nullptr;
-  while (going && !stopping_ && !output_.stopped() && outcome_ != Tracing::Outcome::kRefused) {
+  refused_ = options_.stay_out != nullptr;
+  while (!refused_ && !stopping_ && !output_.stopped()) {
     const std::int64_t now_ns = monotonic_now_ns();
     round(now_ns);
     wait_until(next_round_ns(now_ns));
   }
-  if (outcome_ == Tracing::Outcome::kRefused) output_.missing("gpu.trace", tracing_.why());
-  if (going) finish();
+  finish();
   pthread_mutex_unlock(&lock_);
   output_.close();
 }
@@ -102,32 +103,25 @@ void Tracer::wait_until(std::int64_t time_ns) {
 }
 
 std::int64_t Tracer::next_round_ns(std::int64_t now_ns) const {
-  if (window_open_) return now_ns + kWindowRound_ns;
-  if (!tracing_.on()) return now_ns + kSecond_ns / 4;
-  const std::int64_t due_ns = sooner(clock_due_ns_, flush_due_ns_);
-  return kernels_refused_ ? due_ns : sooner(due_ns, plan_.next_ns());
+  if (phase_ != Phase::kIdle) return now_ns + kWindowRound_ns;
+  return paused_ > 0 ? now_ns + kSecond_ns : sooner(now_ns + kSecond_ns, plan_.next_ns());
 }
 
 void Tracer::round(std::int64_t now_ns) {
-  if (paused_ > 0) return take_buffers();
-  if (!tracing_.on()) begin_tracing(now_ns);
-  if (!tracing_.on()) return;
-  if (now_ns >= clock_due_ns_) pair_clocks(now_ns);
-  if (window_open_) return watch_window(now_ns);
-  if (now_ns >= flush_due_ns_) {
-    flush_due_ns_ = now_ns + kFlushPeriod_ns;
-    tracing_.flush();
-    take_buffers();
-    parser_.end_of_second();
+  switch (phase_) {
+    case Phase::kIdle:
+      if (paused_ == 0 && now_ns >= plan_.next_ns()) open_window(now_ns);
+      break;
+    case Phase::kWindow:
+      watch_window(now_ns);
+      break;
+    case Phase::kDraining:
+      drain_window(now_ns);
+      break;
+    case Phase::kLeaving:
+      if (detachment_.is_done()) window_is_over(detachment_.took_ns());
+      break;
   }
-  if (!kernels_refused_ && now_ns >= plan_.next_ns()) open_window();
-}
-
-void Tracer::begin_tracing(std::int64_t now_ns) {
-  if (now_ns < retry_due_ns_) return;
-  retry_due_ns_ = now_ns + kRetry_ns;
-  outcome_ = tracing_.begin(callbacks_, shared_);
-  if (outcome_ == Tracing::Outcome::kTaken) output_.missing("gpu.trace", tracing_.why());
 }
 
 // The tightest of a few brackets: a reading that was interrupted is wide.
@@ -155,55 +149,106 @@ void Tracer::take_buffers() {
   pool_.drain([this](std::uint8_t* buffer, std::size_t valid) { parser_.parse(buffer, valid); });
   const ActivityParser::Counts counts = parser_.take_counts();
   window_.kernels += counts.kernels;
+  window_.copies += counts.copies;
   window_.calls += counts.calls;
   window_.lost += counts.lost;
   window_.cost_ns += counts.cost_ns;
 }
 
-void Tracer::open_window() {
-  if (!tracing_.open_window()) {
-    kernels_refused_ = true;
-    return output_.missing("gpu.kernels", tracing_.why());
+void Tracer::open_window(std::int64_t now_ns) {
+  const Tracing::Outcome outcome = tracing_.attach(callbacks_, shared_);
+  if (outcome != Tracing::Outcome::kOk) {
+    output_.missing("gpu.trace", tracing_.why());
+    refused_ = outcome == Tracing::Outcome::kRefused;
+    return plan_.begin(now_ns, kRetry_ns);
   }
   if (!tracing_.has_launch_calls()) {
     output_.missing("gpu.launch_calls", "this libcupti cannot trace single calls (it is older than CUDA 12.5)");
   }
-  window_open_ = true;
+  phase_ = Phase::kWindow;
   window_ = {};
   dropped_before_ = output_.dropped() + pool_.refused();
   window_begin_ns_ = monotonic_now_ns();
+  attach_ns_ = window_begin_ns_ - now_ns;
+  pair_clocks(window_begin_ns_);
 }
 
 void Tracer::watch_window(std::int64_t now_ns) {
+  if (now_ns >= clock_due_ns_) pair_clocks(now_ns);
   tracing_.flush();
   take_buffers();
-  const std::int64_t most = sooner(WindowPlan::kMostKernels, static_cast<std::int64_t>(output_.capacity() / 192));
+  const std::int64_t most = sooner(WindowPlan::kMostKernels, static_cast<std::int64_t>(output_.capacity() / 256));
   if (now_ns - window_begin_ns_ >= WindowPlan::kWindow_ns || window_.kernels >= most) close_window();
 }
 
 void Tracer::close_window() {
-  const std::int64_t end_ns = monotonic_now_ns();
-  tracing_.close_window();
-  window_open_ = false;
+  window_end_ns_ = monotonic_now_ns();
+  tracing_.close();
+  pair_clocks(window_end_ns_);
+  phase_ = Phase::kDraining;
   tracing_.flush();
   take_buffers();
-  parser_.put_overheads();
-  const std::uint64_t dropped = output_.dropped() + pool_.refused() - dropped_before_ + window_.lost;
-  const std::int64_t cost_ns = window_.cost_ns + window_.kernels * kKernelCost_ns;
-  output_.put(wire::TraceWindowRecord{window_begin_ns_, end_ns, cost_ns, thread_cpu_ns(), window_.kernels,
-                                      window_.calls, static_cast<std::uint32_t>(dropped), 0,
-                                      output_.name(tracing_.has_launch_calls() ? "kernels" : "kernels_no_launch")});
-  plan_.spent(end_ns, cost_ns, window_.kernels);
 }
 
-void Tracer::finish() {
-  if (tracing_.on()) {
-    pair_clocks(monotonic_now_ns());
-    if (window_open_) close_window();
-    tracing_.end();
-  }
+// Until a flush brings nothing more.
+void Tracer::drain_window(std::int64_t now_ns) {
+  const std::uint32_t before = window_.kernels + window_.copies;
+  tracing_.flush();
   take_buffers();
+  if (window_.kernels + window_.copies == before || now_ns - window_end_ns_ > kDrain_ns) leave();
+}
+
+void Tracer::leave() {
+  tracing_.end();
+  take_buffers();
+  phase_ = Phase::kLeaving;
+  detachment_.want();
+  if (tracing_.await_exit(callbacks_.left)) return;
+  shared_ = true;
+  detachment_.take();
+  window_is_over(0);
+}
+
+void Tracer::window_is_over(std::int64_t detach_ns) {
+  phase_ = Phase::kIdle;
+  pool_.reclaim();
   parser_.end_of_second();
+  parser_.put_overheads();
+  const std::uint64_t dropped = output_.dropped() + pool_.refused() - dropped_before_ + window_.lost;
+  const std::int64_t cost_ns = attach_ns_ + detach_ns + window_.cost_ns + window_.kernels * kKernelCost_ns;
+  output_.put(wire::TraceWindowRecord{window_begin_ns_, window_end_ns_, cost_ns, thread_cpu_ns(), window_.kernels,
+                                      window_.calls, static_cast<std::uint32_t>(dropped), 0,
+                                      output_.name(tracing_.has_launch_calls() ? "kernels" : "kernels_no_launch")});
+  const std::int64_t now_ns = monotonic_now_ns();
+  if (window_.kernels + window_.calls + window_.copies == 0) return plan_.begin(now_ns, kIdlePause_ns);
+  plan_.spent(now_ns, cost_ns, window_.kernels);
+}
+
+// On whatever thread of the program, also while a graph is captured on it.
+void Tracer::finalize_here() {
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  if (driver_.capture_mode != nullptr) driver_.capture_mode(&mode);
+  const std::int64_t begin_ns = monotonic_now_ns();
+  tracing_.finalize();
+  const std::int64_t took_ns = monotonic_now_ns() - begin_ns;
+  if (driver_.capture_mode != nullptr) driver_.capture_mode(&mode);
+  detachment_.done(took_ns);
+}
+
+void Tracer::leaving_cuda() {
+  if (abandoned_.load(std::memory_order_relaxed) || !detachment_.take()) return;
+  finalize_here();
+}
+
+// The program ends: CUPTI may stay, but nobody may begin to take it out.
+void Tracer::finish() {
+  if (phase_ == Phase::kWindow) close_window();
+  if (phase_ == Phase::kDraining) {
+    tracing_.end();
+    take_buffers();
+    window_is_over(0);
+  }
+  if (phase_ == Phase::kLeaving && (detachment_.is_done() || detachment_.take())) window_is_over(detachment_.took_ns());
 }
 
 bool Tracer::lock_within(std::int64_t ns) {
@@ -213,15 +258,22 @@ bool Tracer::lock_within(std::int64_t ns) {
   return pthread_mutex_timedlock(&lock_, &until) == 0;
 }
 
+// On a thread that is not inside CUDA; others seldom are when torch.profiler is prepared.
+void Tracer::detach_now() {
+  if (phase_ == Phase::kWindow) close_window();
+  if (phase_ == Phase::kDraining) leave();
+  if (phase_ != Phase::kLeaving) return;
+  if (detachment_.take()) finalize_here();
+  const std::int64_t end_ns = monotonic_now_ns() + kSecond_ns;
+  while (!detachment_.is_done() && monotonic_now_ns() < end_ns) sched_yield();
+  window_is_over(detachment_.took_ns());
+}
+
 void Tracer::pause() {
   if (abandoned_.load(std::memory_order_relaxed) || !lock_within(kSecond_ns)) return;
   ++paused_;
+  detach_now();
   shared_ = true;
-  if (tracing_.on()) {
-    if (window_open_) tracing_.close_window();
-    window_open_ = false;
-    tracing_.end();
-  }
   if (started_) pthread_cond_signal(&wake_);
   pthread_mutex_unlock(&lock_);
 }
@@ -229,7 +281,7 @@ void Tracer::pause() {
 void Tracer::resume() {
   if (abandoned_.load(std::memory_order_relaxed) || !lock_within(kSecond_ns)) return;
   if (paused_ > 0) --paused_;
-  retry_due_ns_ = 0;
+  if (paused_ == 0) plan_.begin(monotonic_now_ns(), WindowPlan::kShortestPause_ns);
   if (started_) pthread_cond_signal(&wake_);
   pthread_mutex_unlock(&lock_);
 }

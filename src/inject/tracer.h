@@ -1,6 +1,6 @@
-// The tracer of one process: set up by the thread that initialises CUDA, then a thread of its own that flushes,
-// converts, opens and closes windows. The threads of the program meet it only where they hand over buffers, which takes
-// no lock.
+// The tracer of one process: set up by the thread that initialises CUDA, then a thread of its own that opens and closes
+// windows, flushes and converts. The threads of the program meet it only where they hand over buffers and where one of
+// them takes CUPTI out, none of which takes a lock of ours.
 #pragma once
 
 #include <pthread.h>
@@ -12,6 +12,7 @@
 #include "inject/buffer_pool.h"
 #include "inject/clock_map.h"
 #include "inject/cupti_api.h"
+#include "inject/detachment.h"
 #include "inject/output.h"
 #include "inject/tracing.h"
 #include "inject/window_plan.h"
@@ -23,6 +24,7 @@ struct TracerOptions {
   std::uint64_t ring_bytes = 0;
   std::int32_t rank = wire::kUnknown32;
   const char* stay_out = nullptr;  // why nothing may be traced here, or null
+  double cost_share = WindowPlan::kCostShare;
 };
 
 // One per process, never destroyed: callbacks may come until the very end.
@@ -32,8 +34,8 @@ class Tracer {
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
 
-  // Once. On the thread that is in cuInit; calls CUPTI but not CUDA.
-  void start(const TracerOptions& options, const BufferCallbacks& callbacks);
+  // Once. On the thread that is in cuInit; calls neither CUPTI's tracing nor CUDA.
+  void start(const TracerOptions& options, const Callbacks& callbacks);
 
   // For somebody else who wants CUPTI (torch.profiler): returns when all is switched off and every buffer is back, or
   // after a second. Nested calls need as many resumes.
@@ -48,26 +50,39 @@ class Tracer {
   // CUPTI's callbacks.
   std::uint8_t* request_buffer() { return pool_.request(never_null_); }
   void complete_buffer(const std::uint8_t* buffer, std::size_t valid) { pool_.complete(buffer, valid); }
+  // The calling thread is about to return from CUDA.
+  void leaving_cuda();
 
  private:
+  enum class Phase {
+    kIdle,      // CUPTI is not there
+    kWindow,    // everything is recorded
+    kDraining,  // nothing new is recorded, what was launched before is waited for
+    kLeaving,   // waiting for a thread of the program to take CUPTI out; nobody else calls it
+  };
+
   static void* thread_main(void* tracer);
   bool start_thread();
   void run();
   void wait_until(std::int64_t time_ns);
+  std::int64_t next_round_ns(std::int64_t now_ns) const;
   // One round; the lock is held.
   void round(std::int64_t now_ns);
-  void begin_tracing(std::int64_t now_ns);
-  void pair_clocks(std::int64_t now_ns);
-  void take_buffers();
-  void open_window();
+  void open_window(std::int64_t now_ns);
   void watch_window(std::int64_t now_ns);
   void close_window();
+  void drain_window(std::int64_t now_ns);
+  void leave();
+  void window_is_over(std::int64_t detach_ns);
+  void detach_now();
+  void pair_clocks(std::int64_t now_ns);
+  void take_buffers();
   void finish();
-  std::int64_t next_round_ns(std::int64_t now_ns) const;
+  void finalize_here();
   bool lock_within(std::int64_t ns);
 
   TracerOptions options_;
-  BufferCallbacks callbacks_ = {};
+  Callbacks callbacks_ = {};
   CuptiApi api_ = {};
   DriverApi driver_ = {};
   BufferPool pool_;
@@ -82,24 +97,24 @@ class Tracer {
   pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER;
   Tracing tracing_{api_};
-  Tracing::Outcome outcome_ = Tracing::Outcome::kOk;
+  Phase phase_ = Phase::kIdle;
+  bool refused_ = false;
   bool stopping_ = false;
   bool shared_ = false;  // torch.profiler has been here and may keep its subscription
   std::uint32_t paused_ = 0;
+  Detachment detachment_;
 
   // Of the tracer's thread alone.
   ClockMap clock_;
   Output output_;
   ActivityParser parser_{api_, driver_, clock_, output_};
   WindowPlan plan_;
-  bool kernels_refused_ = false;
-  bool window_open_ = false;
+  std::int64_t attach_ns_ = 0;  // what attaching took
   std::int64_t window_begin_ns_ = 0;
+  std::int64_t window_end_ns_ = 0;
   std::uint64_t dropped_before_ = 0;
   ActivityParser::Counts window_;
   std::int64_t clock_due_ns_ = 0;
-  std::int64_t flush_due_ns_ = 0;
-  std::int64_t retry_due_ns_ = 0;
 };
 
 }  // namespace fullbore::inject

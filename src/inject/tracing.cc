@@ -10,10 +10,16 @@ namespace {
 // CUPTI takes device memory in buffers of 3.2 MB (about 100,000 records each) and up to 250 of them: 16 are 51 MB.
 constexpr std::size_t kDeviceBuffers = 16;
 
-// With the kernels of a window. Not CUPTI_ACTIVITY_KIND_GRAPH_TRACE: switched on and off around a graph that exists, it
-// ended the process in cudaGraphLaunch and doubled correlation numbers in torch.profiler (CUPTI 13.0). Without it the
-// nodes of a graph are kernels like others.
-constexpr CUpti_ActivityKind kWindowKinds[] = {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_OVERHEAD};
+// The versions whose cuptiFinalize is known to leave the process whole: before CUDA 12.6 it crashed with CUDA graphs,
+// and what comes after 13.2 serves several tools in another way, which was not tried.
+constexpr std::uint32_t kOldest = 24;
+constexpr std::uint32_t kTooNew = 130300;
+
+// Not CUPTI_ACTIVITY_KIND_GRAPH_TRACE: switched on and off around a graph that exists, it ended the process in
+// cudaGraphLaunch and doubled correlation numbers in torch.profiler (CUPTI 13.0). Without it the nodes of a graph are
+// kernels like others.
+constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+                                         CUPTI_ACTIVITY_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
 
 // Calls that launch, of torch (run time) and of Triton, JAX and others (driver).
 constexpr CUpti_CallbackId kRuntimeCalls[] = {
@@ -36,8 +42,6 @@ constexpr CUpti_CallbackId kDriverCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2,
 };
 
-void on_nothing(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
-
 // Answers of a libcupti that somebody else has: 12 by those before CUDA 11, 39 since.
 bool is_taken(CUptiResult result) {
   return result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED || result == CUPTI_ERROR_MAX_LIMIT_REACHED;
@@ -51,16 +55,19 @@ void Tracing::say(const char* what, CUptiResult result) {
   snprintf(why_, sizeof why_, "%s: %s (%d)", what, text == nullptr ? "unknown" : text, static_cast<int>(result));
 }
 
+const char* Tracing::unusable(std::uint32_t version) {
+  if (version < kOldest) return "this process's libcupti is older than CUDA 12.6 and cannot be taken out again safely";
+  if (version >= kTooNew) return "this process's libcupti is newer than CUDA 13.2, which has not been tried";
+  return nullptr;
+}
+
 // Attributes are global to the process, and torch.profiler relies on its own: they are ours only while we trace.
 void Tracing::limit_memory() {
-  if (device_buffers_ == 0) {
-    // One buffer for all threads, so that a flush on any of them hands it back; may be chosen before the first use
-    // alone.
-    std::uint8_t per_thread = 0;
-    std::size_t flag_size = sizeof per_thread;
-    api_.set_attribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &flag_size, &per_thread);
-  }
-  std::size_t size = sizeof device_buffers_;
+  // One buffer for all threads, so that a flush on any of them hands it back; may be chosen before the first use alone.
+  std::uint8_t per_thread = 0;
+  std::size_t size = sizeof per_thread;
+  if (!shared_) api_.set_attribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &size, &per_thread);
+  size = sizeof device_buffers_;
   if (api_.get_attribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT, &size, &device_buffers_) != CUPTI_SUCCESS) {
     device_buffers_ = 0;
     return;
@@ -76,21 +83,16 @@ void Tracing::restore_memory() {
   api_.set_attribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT, &size, &device_buffers_);
 }
 
-// A subscription that succeeds shows that nobody else has one; it is given back at once.
-Tracing::Outcome Tracing::probe() {
-  CUpti_SubscriberHandle handle = nullptr;
+Tracing::Outcome Tracing::subscribe(CUpti_CallbackFunc callback) {
   char holder[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN] = "";
   CUptiResult result = CUPTI_SUCCESS;
   if (api_.subscribe_v2 != nullptr) {
     CUpti_SubscriberParams params = {sizeof params, "fullbore", holder, sizeof holder};
-    result = api_.subscribe_v2(&handle, on_nothing, nullptr, &params);
+    result = api_.subscribe_v2(&subscriber_, callback, nullptr, &params);
   } else {
-    result = api_.subscribe(&handle, on_nothing, nullptr);
+    result = api_.subscribe(&subscriber_, callback, nullptr);
   }
-  if (result == CUPTI_SUCCESS) {
-    api_.unsubscribe(handle);
-    return Outcome::kOk;
-  }
+  if (result == CUPTI_SUCCESS) return Outcome::kOk;
   if (!is_taken(result)) {
     say("CUPTI refuses to trace", result);
     return Outcome::kRefused;
@@ -100,26 +102,37 @@ Tracing::Outcome Tracing::probe() {
   return Outcome::kTaken;
 }
 
-Tracing::Outcome Tracing::begin(const BufferCallbacks& callbacks, bool shared) {
-  const Outcome outcome = probe();
+// A subscription that succeeds shows that nobody else has one; it is given back at once, for torch.profiler, once
+// refused, has no GPU events for the rest of the process.
+Tracing::Outcome Tracing::probe(CUpti_CallbackFunc callback) {
+  const Outcome outcome = subscribe(callback);
+  if (outcome == Outcome::kOk) api_.unsubscribe(subscriber_);
+  return outcome;
+}
+
+CUptiResult Tracing::enable(const Callbacks& callbacks) {
+  CUptiResult result = api_.register_callbacks(callbacks.request, callbacks.complete);
+  for (const CUpti_ActivityKind kind : kKinds) {
+    if (result == CUPTI_SUCCESS) result = api_.enable(kind);
+  }
+  return result;
+}
+
+Tracing::Outcome Tracing::attach(const Callbacks& callbacks, bool shared) {
+  shared_ = shared;
+  const Outcome outcome = probe(callbacks.left);
   if (outcome == Outcome::kRefused || (outcome == Outcome::kTaken && !shared)) return outcome;
   limit_memory();
-  CUptiResult result = api_.register_callbacks(callbacks.request, callbacks.complete);
-  if (result == CUPTI_SUCCESS) result = api_.enable(CUPTI_ACTIVITY_KIND_MEMCPY);
-  if (result != CUPTI_SUCCESS) {
-    say("CUPTI refuses to trace copies", result);
+  if (const CUptiResult result = enable(callbacks); result != CUPTI_SUCCESS) {
+    say("CUPTI refuses to trace", result);
+    close();
+    end();
     return Outcome::kRefused;
   }
   if (api_.enable_all_sync_records != nullptr) api_.enable_all_sync_records(0);
-  on_ = true;
+  set_calls(1);
+  attached_ = true;
   return Outcome::kOk;
-}
-
-void Tracing::end() {
-  api_.disable(CUPTI_ACTIVITY_KIND_MEMCPY);
-  api_.flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-  restore_memory();
-  on_ = false;
 }
 
 void Tracing::set_calls(std::uint8_t enable) {
@@ -131,22 +144,22 @@ void Tracing::set_calls(std::uint8_t enable) {
   }
 }
 
-bool Tracing::open_window() {
-  for (const CUpti_ActivityKind kind : kWindowKinds) api_.enable(kind);
-  const CUptiResult result = api_.enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-  if (result != CUPTI_SUCCESS) {
-    say("CUPTI refuses to trace kernels", result);
-    close_window();
-    return false;
-  }
-  set_calls(1);
-  return true;
+void Tracing::close() {
+  set_calls(0);
+  for (const CUpti_ActivityKind kind : kKinds) api_.disable(kind);
 }
 
-void Tracing::close_window() {
-  set_calls(0);
-  api_.disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-  for (const CUpti_ActivityKind kind : kWindowKinds) api_.disable(kind);
+void Tracing::end() {
+  api_.flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  restore_memory();
+  attached_ = false;
+}
+
+bool Tracing::await_exit(CUpti_CallbackFunc left) {
+  if (shared_ || subscribe(left) != Outcome::kOk) return false;
+  api_.enable_domain(1, subscriber_, CUPTI_CB_DOMAIN_RUNTIME_API);
+  api_.enable_domain(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API);
+  return true;
 }
 
 }  // namespace fullbore::inject

@@ -35,22 +35,32 @@ TEST(WindowPlanTest, CheapWindowsComeEverySecond) {
 }
 
 TEST(WindowPlanTest, CostStaysWithinItsShareInTheLongRun) {
-  EXPECT_LE(play(5'000'000, 500).cost_share, WindowPlan::kCostShare * 1.05);
-  EXPECT_LE(play(12'000'000, 500).cost_share, WindowPlan::kCostShare * 1.05);
+  const double most = WindowPlan::kCostShare * 1.02 + static_cast<double>(WindowPlan::kCostCredit_ns) / 600e9;
+  EXPECT_LE(play(5'000'000, 500).cost_share, most);
+  EXPECT_LE(play(12'000'000, 500).cost_share, most);
 }
 
 TEST(WindowPlanTest, TheRunFolderIsNotFilledByKernels) {
-  EXPECT_LE(play(1'000'000, 6000).kernels_per_s, WindowPlan::kKernelsPerSecond * 1.1);
+  EXPECT_LE(play(1'000'000, 4000).kernels_per_s, WindowPlan::kKernelsPerSecond * 1.1);
 }
 
-TEST(WindowPlanTest, ACostlyJobIsSeenTwiceInItsFirstSeconds) {
+TEST(WindowPlanTest, ACostlyJobIsSeenThriceInItsFirstSeconds) {
   WindowPlan plan;
-  plan.spent(kSecond, 14'000'000, 6000);
-  EXPECT_EQ(plan.next_ns() - kSecond, WindowPlan::kShortestPause_ns);
-  plan.spent(2 * kSecond, 14'000'000, 6000);
-  EXPECT_EQ(plan.next_ns() - 2 * kSecond, WindowPlan::kShortestPause_ns);
-  plan.spent(3 * kSecond, 14'000'000, 6000);
-  EXPECT_GT(plan.next_ns() - 3 * kSecond, 3 * kSecond);
+  for (std::int64_t at = kSecond; at <= 3 * kSecond; at += kSecond) {
+    plan.spent(at, 30'000'000, 4000);
+    EXPECT_EQ(plan.next_ns() - at, WindowPlan::kShortestPause_ns);
+  }
+  plan.spent(4 * kSecond, 30'000'000, 4000);
+  EXPECT_GT(plan.next_ns() - 4 * kSecond, 3 * kSecond);
+}
+
+TEST(WindowPlanTest, ALargerShareBringsMoreWindows) {
+  WindowPlan plan;
+  plan.set_share(1);
+  for (std::int64_t at = kSecond; at <= 10 * kSecond; at += kSecond) {
+    plan.spent(at, 100'000'000, 100);
+    EXPECT_EQ(plan.next_ns() - at, WindowPlan::kShortestPause_ns);
+  }
 }
 
 TEST(WindowPlanTest, NoPauseIsLongerThanAMinute) {

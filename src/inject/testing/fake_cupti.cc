@@ -46,6 +46,21 @@ class Fake final : public FakeCupti {
     return enabled_.contains(kind);
   }
   int subscriptions_held() const override { return held_; }
+  void leave_call() override {
+    CUpti_CallbackData data{};
+    for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) {
+      data.callbackSite = site;
+      in_exit_ = site == CUPTI_API_EXIT;
+      const CUpti_CallbackFunc callback = domains_ > 0 && held_ > 0 ? callback_.load() : nullptr;
+      if (callback != nullptr) callback(nullptr, CUPTI_CB_DOMAIN_RUNTIME_API, 0, &data);
+    }
+    in_exit_ = false;
+  }
+  bool is_attached() const override { return attached_; }
+  int finalized() const override { return finalized_; }
+  int finalized_outside_calls() const override { return finalized_outside_; }
+  void set_version(std::uint32_t version) override { version_ = version; }
+  std::uint32_t version() const { return version_; }
   void displace() override {
     const std::lock_guard guard(mutex_);
     request_ = nullptr;
@@ -76,13 +91,11 @@ class Fake final : public FakeCupti {
     put(record.kind, record);
   }
   void kernel(const char* name, std::uint32_t correlation, std::uint64_t begin, std::uint64_t end) override {
-    CUpti_ActivityKernel10 record{};
-    record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-    record.name = name;
-    record.correlationId = correlation;
-    record.start = begin;
-    record.end = end;
-    put(record.kind, record);
+    if (!is_enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)) return;
+    append_kernel(name, correlation, begin, end);
+  }
+  void end_kernel(const char* name, std::uint64_t begin, std::uint64_t end) override {
+    append_kernel(name, 0, begin, end);
   }
   void launch_call(std::uint32_t correlation, std::uint64_t begin, std::uint64_t end) override {
     CUpti_ActivityAPI record{};
@@ -111,21 +124,44 @@ class Fake final : public FakeCupti {
 
   // The vendor's functions.
   CUptiResult result() const { return result_; }
-  CUptiResult subscribe(char* holder, std::size_t room) {
+  CUptiResult subscribe(CUpti_CallbackFunc callback, char* holder, std::size_t room) {
     if (result_ != CUPTI_SUCCESS) return result_;
-    if (subscription_ == CUPTI_SUCCESS) ++held_;
+    if (subscription_ == CUPTI_SUCCESS) {
+      ++held_;
+      callback_ = callback;
+    }
     if (holder != nullptr) std::snprintf(holder, room, "%s", holder_);
     return subscription_;
   }
   void unsubscribe() { --held_; }
   CUptiResult enable(std::uint32_t kind, bool on) {
     const std::lock_guard guard(mutex_);
-    if (result_ == CUPTI_SUCCESS && on) enabled_.insert(kind);
+    if (result_ == CUPTI_SUCCESS && on) {
+      enabled_.insert(kind);
+      attached_ = true;
+    }
     if (!on) enabled_.erase(kind);
     return result_;
   }
   CUptiResult enable_call(bool on) {
     calls_ += on ? 1 : -1;
+    return result_;
+  }
+  CUptiResult enable_domain() {
+    ++domains_;
+    return result_;
+  }
+  // Buffers that are out are forgotten, as are all settings.
+  CUptiResult finalize() {
+    const std::lock_guard guard(mutex_);
+    enabled_.clear();
+    request_ = nullptr;
+    buffer_ = nullptr;
+    held_ = out_ = calls_ = domains_ = 0;
+    pool_limit_ = 250;
+    attached_ = false;
+    ++finalized_;
+    if (!in_exit_) ++finalized_outside_;
     return result_;
   }
   CUptiResult register_callbacks(CUpti_BuffersCallbackRequestFunc request, CUpti_BuffersCallbackCompleteFunc complete) {
@@ -161,6 +197,15 @@ class Fake final : public FakeCupti {
   }
 
  private:
+  void append_kernel(const char* name, std::uint32_t correlation, std::uint64_t begin, std::uint64_t end) {
+    CUpti_ActivityKernel10 record{};
+    record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    record.name = name;
+    record.correlationId = correlation;
+    record.start = begin;
+    record.end = end;
+    append(record.kind, &record, sizeof record);
+  }
   template <typename T>
   void put(std::uint32_t kind, const T& record) {
     if (is_enabled(static_cast<CUpti_ActivityKind>(kind))) append(kind, &record, sizeof record);
@@ -191,6 +236,13 @@ class Fake final : public FakeCupti {
   std::atomic<CUptiResult> subscription_{CUPTI_SUCCESS};
   const char* holder_ = "";
   std::atomic<int> held_{0};
+  std::atomic<CUpti_CallbackFunc> callback_{nullptr};
+  std::atomic<int> domains_{0};
+  std::atomic<bool> in_exit_{false};
+  std::atomic<bool> attached_{false};
+  std::atomic<int> finalized_{0};
+  std::atomic<int> finalized_outside_{0};
+  std::atomic<std::uint32_t> version_{130001};
   std::atomic<int> out_{0};
   std::atomic<int> calls_{0};
   std::atomic<std::size_t> pool_limit_{250};
@@ -218,7 +270,7 @@ FAKE_EXPORT fullbore::inject::FakeCupti* fullbore_fake_cupti() {
   return &fake();
 }
 FAKE_EXPORT CUptiResult cuptiGetVersion(std::uint32_t* version) {
-  *version = CUPTI_API_VERSION;
+  *version = fake().version();
   return CUPTI_SUCCESS;
 }
 FAKE_EXPORT CUptiResult cuptiGetResultString(CUptiResult, const char** text) {
@@ -229,16 +281,22 @@ FAKE_EXPORT CUptiResult cuptiGetTimestamp(std::uint64_t* time) {
   *time = fake().now();
   return fake().result();
 }
-FAKE_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*) {
-  return fake().subscribe(nullptr, 0);
+FAKE_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle*, CUpti_CallbackFunc callback, void*) {
+  return fake().subscribe(callback, nullptr, 0);
 }
-FAKE_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*,
+FAKE_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle*, CUpti_CallbackFunc callback, void*,
                                           CUpti_SubscriberParams* params) {
-  return fake().subscribe(params->oldSubscriberName, params->oldSubscriberSize);
+  return fake().subscribe(callback, params->oldSubscriberName, params->oldSubscriberSize);
 }
 FAKE_EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) {
   fake().unsubscribe();
   return fake().result();
+}
+FAKE_EXPORT CUptiResult cuptiEnableDomain(std::uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain) {
+  return fake().enable_domain();
+}
+FAKE_EXPORT CUptiResult cuptiFinalize() {
+  return fake().finalize();
 }
 FAKE_EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
                                                        CUpti_BuffersCallbackCompleteFunc complete) {

@@ -18,6 +18,15 @@ class FakeCupti {
   virtual void answer_subscription(CUptiResult result, const char* holder) = 0;
   virtual bool is_enabled(CUpti_ActivityKind kind) const = 0;
   virtual int subscriptions_held() const = 0;
+  // A thread of the program returns from a call of CUDA.
+  virtual void leave_call() = 0;
+  // Something is switched on, or was and CUPTI has not been taken out since.
+  virtual bool is_attached() const = 0;
+  // Times that CUPTI was taken out; of these outside the exit of a call.
+  virtual int finalized() const = 0;
+  virtual int finalized_outside_calls() const = 0;
+  // Answer of cuptiGetVersion.
+  virtual void set_version(std::uint32_t version) = 0;
   // Callbacks of somebody else from now on.
   virtual void displace() = 0;
   // Buffers that were requested and not handed back.
@@ -32,6 +41,8 @@ class FakeCupti {
   // Records of work, taken if their kind is enabled; times by the device's clock.
   virtual void copy(std::uint8_t source, std::uint64_t bytes, std::uint64_t begin, std::uint64_t end) = 0;
   virtual void kernel(const char* name, std::uint32_t correlation, std::uint64_t begin, std::uint64_t end) = 0;
+  // A kernel that was launched while kernels were recorded and ends now.
+  virtual void end_kernel(const char* name, std::uint64_t begin, std::uint64_t end) = 0;
   virtual void launch_call(std::uint32_t correlation, std::uint64_t begin, std::uint64_t end) = 0;
   virtual void record_of_unknown_kind() = 0;
   virtual void overhead(std::uint32_t kind, std::uint64_t begin, std::uint64_t end) = 0;

@@ -69,6 +69,9 @@ FULLBORE_EXPORT int InitializeInjection(void) {
   return 1;
 }
 
+FULLBORE_EXPORT void fullbore_trace_allow(void) {
+  tracer.allow();
+}
 FULLBORE_EXPORT void fullbore_trace_pause(void) {
   tracer.pause();
 }

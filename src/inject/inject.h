@@ -10,7 +10,12 @@ extern "C" {
 // 1: loaded. Never fails the program.
 int InitializeInjection(void);
 
-// Around somebody else's use of CUPTI, in pairs: torch.profiler's start and stop, told by the Python hook.
+// Nothing is traced before this: said by the Python hook where it sees CUDA graphs coming, which must be captured while
+// CUPTI is not in the process.
+void fullbore_trace_allow(void);
+
+// Around somebody else's use of CUPTI, in pairs: torch.profiler's start and stop, told by the Python hook. A pause
+// without an end comes before the first CUDA graph.
 void fullbore_trace_pause(void);
 void fullbore_trace_resume(void);
 

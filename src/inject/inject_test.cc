@@ -43,6 +43,7 @@ constexpr std::uint8_t kPinned = CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
 struct Loaded {
   FakeCupti* cupti = nullptr;
   int (*initialize)() = nullptr;
+  void (*allow)() = nullptr;
   void (*pause)() = nullptr;
   void (*resume)() = nullptr;
   void (*stop)() = nullptr;
@@ -54,9 +55,11 @@ struct Loaded {
     }
     void* library = dlopen(FULLBORE_INJECT_LIB, RTLD_NOW);
     take(library, initialize, "InitializeInjection");
+    take(library, allow, "fullbore_trace_allow");
     take(library, pause, "fullbore_trace_pause");
     take(library, resume, "fullbore_trace_resume");
     take(library, stop, "fullbore_trace_stop");
+    allow();  // before the driver comes, as the hook does when torch is imported
   }
   template <typename T>
   static void take(void* library, T& function, const char* name) {
@@ -385,6 +388,30 @@ TEST_F(InjectTest, ACuptiThatCannotBeTakenOutSafelyIsLeftAlone) {
   }
   EXPECT_THAT(missing(), IsSupersetOf({HasSubstr("older than CUDA 12.6"), HasSubstr("newer than CUDA 13.2")}));
   EXPECT_THAT(missing(), Each(HasSubstr("gpu.trace")));
+}
+
+TEST_F(InjectTest, NothingIsTracedWhereNobodySeesGraphsComing) {
+  const int status = in_child([] {
+    void* fake = dlopen(FULLBORE_FAKE_CUPTI, RTLD_NOW);
+    FakeCupti* cupti = reinterpret_cast<GetFakeCupti>(dlsym(fake, "fullbore_fake_cupti"))();
+    int (*initialize)() = nullptr;
+    Loaded::take(dlopen(FULLBORE_INJECT_LIB, RTLD_NOW), initialize, "InitializeInjection");
+    initialize();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5000));
+    if (cupti->is_attached()) std::exit(3);
+  });
+  EXPECT_EQ(status, 0);
+  EXPECT_THAT(missing(), ElementsAre("gpu.trace: nothing in this process sees CUDA graphs coming"));
+}
+
+TEST_F(InjectTest, AWindowWithoutLaunchCallsSaysSo) {
+  in_child([] {
+    const Loaded loaded;
+    loaded.in_window([&] { loaded.cupti->kernel("k", 1, 1000, 2000); });
+  });
+  EXPECT_THAT(missing(), ElementsAre(HasSubstr("gpu.launch_calls")));
+  ASSERT_THAT(all<wire::TraceWindowRecord>(), SizeIs(1));
+  EXPECT_EQ(text(all<wire::TraceWindowRecord>()[0].tier), "kernels_no_launch");
 }
 
 TEST_F(InjectTest, AShareOfNothingTurnsTracingOff) {

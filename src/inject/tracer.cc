@@ -17,6 +17,8 @@ constexpr std::int64_t kWindowRound_ns = 25'000'000;
 constexpr std::int64_t kDrain_ns = 300'000'000;
 // Nothing ran in the last window: the program is busy with something else.
 constexpr std::int64_t kIdlePause_ns = 2 * kSecond_ns;
+// torch may be imported after something else has begun to use CUDA.
+constexpr int kAskedOften = 3;
 constexpr std::uint32_t kNullBuffersAllowed = 27;  // cuptiGetVersion of CUDA 12.9
 constexpr std::int64_t kRetry_ns = 10 * kSecond_ns;
 // What a traced kernel with its launch call costs the launching thread; measured on an H200 with bench/inject_states.py
@@ -110,7 +112,7 @@ std::int64_t Tracer::next_round_ns(std::int64_t now_ns) const {
 void Tracer::round(std::int64_t now_ns) {
   switch (phase_) {
     case Phase::kIdle:
-      if (paused_ == 0 && now_ns >= plan_.next_ns()) open_window(now_ns);
+      if (paused_ == 0 && now_ns >= plan_.next_ns()) open_if_allowed(now_ns);
       break;
     case Phase::kWindow:
       watch_window(now_ns);
@@ -155,15 +157,18 @@ void Tracer::take_buffers() {
   window_.cost_ns += counts.cost_ns;
 }
 
+void Tracer::open_if_allowed(std::int64_t now_ns) {
+  if (allowed_) return open_window(now_ns);
+  plan_.begin(now_ns, kIdlePause_ns);
+  if (++asked_ == kAskedOften) output_.missing("gpu.trace", "nothing in this process sees CUDA graphs coming");
+}
+
 void Tracer::open_window(std::int64_t now_ns) {
   const Tracing::Outcome outcome = tracing_.attach(callbacks_, shared_);
   if (outcome != Tracing::Outcome::kOk) {
     output_.missing("gpu.trace", tracing_.why());
     refused_ = outcome == Tracing::Outcome::kRefused;
     return plan_.begin(now_ns, kRetry_ns);
-  }
-  if (!tracing_.has_launch_calls()) {
-    output_.missing("gpu.launch_calls", "this libcupti cannot trace single calls (it is older than CUDA 12.5)");
   }
   phase_ = Phase::kWindow;
   window_ = {};
@@ -216,9 +221,12 @@ void Tracer::window_is_over(std::int64_t detach_ns) {
   parser_.put_overheads();
   const std::uint64_t dropped = output_.dropped() + pool_.refused() - dropped_before_ + window_.lost;
   const std::int64_t cost_ns = attach_ns_ + detach_ns + window_.cost_ns + window_.kernels * kKernelCost_ns;
+  // Seen with CUPTI 13.0: attached after CUDA was initialised, it is asked for single calls and records none.
+  const bool no_calls = window_.kernels > 0 && window_.calls == 0;
+  if (no_calls) output_.missing("gpu.launch_calls", "this libcupti records no single calls when it is attached late");
   output_.put(wire::TraceWindowRecord{window_begin_ns_, window_end_ns_, cost_ns, thread_cpu_ns(), window_.kernels,
                                       window_.calls, static_cast<std::uint32_t>(dropped), 0,
-                                      output_.name(tracing_.has_launch_calls() ? "kernels" : "kernels_no_launch")});
+                                      output_.name(no_calls ? "kernels_no_launch" : "kernels")});
   const std::int64_t now_ns = monotonic_now_ns();
   if (window_.kernels + window_.calls + window_.copies == 0) return plan_.begin(now_ns, kIdlePause_ns);
   plan_.spent(now_ns, cost_ns, window_.kernels);
@@ -267,6 +275,12 @@ void Tracer::detach_now() {
   const std::int64_t end_ns = monotonic_now_ns() + kSecond_ns;
   while (!detachment_.is_done() && monotonic_now_ns() < end_ns) sched_yield();
   window_is_over(detachment_.took_ns());
+}
+
+void Tracer::allow() {
+  if (abandoned_.load(std::memory_order_relaxed) || !lock_within(kSecond_ns)) return;
+  allowed_ = true;
+  pthread_mutex_unlock(&lock_);
 }
 
 void Tracer::pause() {

@@ -37,6 +37,8 @@ class Tracer {
   // Once. On the thread that is in cuInit; calls neither CUPTI's tracing nor CUDA.
   void start(const TracerOptions& options, const Callbacks& callbacks);
 
+  // From now on windows may be opened.
+  void allow();
   // For somebody else who wants CUPTI (torch.profiler): returns when all is switched off and every buffer is back, or
   // after a second. Nested calls need as many resumes.
   void pause();
@@ -68,6 +70,7 @@ class Tracer {
   std::int64_t next_round_ns(std::int64_t now_ns) const;
   // One round; the lock is held.
   void round(std::int64_t now_ns);
+  void open_if_allowed(std::int64_t now_ns);
   void open_window(std::int64_t now_ns);
   void watch_window(std::int64_t now_ns);
   void close_window();
@@ -101,6 +104,7 @@ class Tracer {
   bool refused_ = false;
   bool stopping_ = false;
   bool shared_ = false;  // torch.profiler has been here and may keep its subscription
+  bool allowed_ = false;
   std::uint32_t paused_ = 0;
   Detachment detachment_;
 
@@ -109,6 +113,7 @@ class Tracer {
   Output output_;
   ActivityParser parser_{api_, driver_, clock_, output_};
   WindowPlan plan_;
+  int asked_ = 0;               // for a window that was not allowed
   std::int64_t attach_ns_ = 0;  // what attaching took
   std::int64_t window_begin_ns_ = 0;
   std::int64_t window_end_ns_ = 0;

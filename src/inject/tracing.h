@@ -48,8 +48,6 @@ class Tracing {
   // Takes CUPTI out of the process. In `left` at the exit of a call, or where no thread is inside CUDA.
   void finalize() { api_.finalize(); }
 
-  // Kernels are tied to the calls that launched them.
-  bool has_launch_calls() const { return api_.enable_runtime_call != nullptr; }
   const char* why() const { return why_; }
 
  private:

@@ -7,13 +7,14 @@ import pytest
 pytest.importorskip("torch")
 
 # A stand-in for the tracer's library, as none is loaded where there is no GPU.
-JOB = """
+TRACER = """
 import ctypes
 calls, real = [], ctypes.CDLL
 
 class Tracer:
     def __init__(self):
-        self.fullbore_trace_pause, self.fullbore_trace_resume = Call("pause"), Call("resume")
+        for name in ("pause", "resume", "allow"):
+            setattr(self, "fullbore_trace_" + name, Call(name))
 
 class Call:
     def __init__(self, name):
@@ -23,6 +24,11 @@ class Call:
 
 ctypes.CDLL = lambda name, *rest, **more: Tracer() if str(name).endswith("inject.so") else real(name, *rest, **more)
 import torch
+"""
+TRACED = {"CUDA_INJECTION64_PATH": "/somewhere/libfullbore_inject.so"}
+JOB = (
+    TRACER
+    + """
 from torch.profiler import profile, schedule
 
 with profile():
@@ -34,14 +40,36 @@ with profile(schedule=schedule(wait=1, warmup=1, active=1, repeat=2)) as profile
         profiler.step()
 print(calls)
 """
+)
+GRAPH = (
+    TRACER
+    + """
+from torch.profiler import profile
+from torch.cuda.graphs import CUDAGraph
+
+try:
+    CUDAGraph.capture_begin(None)
+except Exception:  # there is no GPU here
+    calls.append("captured")
+with profile():
+    torch.ones(2).sum()
+print(calls)
+"""
+)
 
 
 def test_each_session_of_torch_profiler_is_between_a_pause_and_a_resume(bench):
     job = bench.write(JOB)
-    tracer = {"CUDA_INJECTION64_PATH": "/somewhere/libfullbore_inject.so"}
-    watched = bench.watched(sys.executable, job, env=tracer)
-    assert watched.out == repr(["pause", "inside", "resume"] + ["pause", "resume"] * 2) + "\n", watched.err
+    watched = bench.watched(sys.executable, job, env=TRACED)
+    assert watched.out == repr(["allow", "pause", "inside", "resume"] + ["pause", "resume"] * 2) + "\n", watched.err
     assert [interval.name for interval in watched.records.of("Interval")].count("torch.profiler") == 3
+
+
+def test_the_first_graph_ends_tracing_before_it_is_captured(bench):
+    watched = bench.watched(sys.executable, bench.write(GRAPH), env=TRACED)
+    assert watched.out == "['allow', 'pause', 'captured']\n", watched.err
+    (missing,) = [record for record in watched.records.of("Missing") if record.signal == "gpu.trace"]
+    assert "CUDA graphs are captured" in missing.why
 
 
 def test_an_injection_of_somebody_else_is_left_alone(bench):

@@ -1,7 +1,7 @@
-"""Hands CUPTI over to torch.profiler and takes it back. Only one of two can have it: while ours traced, torch.profiler
-once got no GPU events at all, and every later session of that process neither.
+"""Lets the tracer of the GPU work, hands CUPTI over to torch.profiler and takes it back. Only one of two can have it:
+while ours traced, torch.profiler once got no GPU events at all, and every later session of that process neither.
 
-The library is the one that the CUDA driver loads, or will load: a pause before that is kept.
+The library is the one that the CUDA driver loads, or will load: what is said before that is kept.
 """
 
 import ctypes
@@ -10,12 +10,12 @@ import os
 from . import abi, at_fork
 
 _NAME = "libfullbore_inject.so"
-_state = {"library": None, "paused": False}
+_state = {"library": None, "paused": False, "for_good": False}
 
 
 def _forget():
     # The child's copy has no thread and traces nothing.
-    _state.update(library=None, paused=False)
+    _state.update(library=None, paused=False, for_good=False)
 
 
 at_fork(_forget)
@@ -29,11 +29,19 @@ def _library():
         try:
             # CDLL: a pause waits for the tracer's thread, and other Python threads may run meanwhile.
             library = ctypes.CDLL(path)
-            library.fullbore_trace_pause.restype = library.fullbore_trace_resume.restype = None
+            for function in ("pause", "resume", "allow"):
+                getattr(library, "fullbore_trace_" + function).restype = None
         except (OSError, AttributeError):
             return None
         _state["library"] = library
     return _state["library"]
+
+
+def allow():
+    """Until this was said nothing is traced."""
+    library = _library()
+    if library is not None:
+        library.fullbore_trace_allow()
 
 
 def give():
@@ -45,13 +53,13 @@ def give():
 
 
 def take_back():
-    if _state["paused"]:
+    if _state["paused"] and not _state["for_good"]:
         _state["paused"] = False
         _state["library"].fullbore_trace_resume()
 
 
 def give_for_good(why):
-    """Where torch.profiler cannot be watched: it might begin at any moment."""
-    if _library() is not None:
+    if not _state["for_good"] and _library() is not None:
         give()
+        _state["for_good"] = True
         abi.missing("gpu.trace", why)

@@ -52,6 +52,21 @@ _LAYOUTS = {
     13: ("Fix", "q time_ns I loader I applied q before q after N setting N why"),
     14: ("UserStep", "q begin_ns q end_ns i samples I observed"),
     15: ("DataPath", "q time_ns N path"),
+    16: ("GpuDevice", "q time_ns I device I reserved N pci_bus_id N name"),
+    17: (
+        "Copy",
+        "q begin_ns q end_ns q busy_ns q bytes I device I context I stream I correlation I count "
+        "B kind B source B destination B flags",
+    ),
+    18: ("Kernel", "q begin_ns q end_ns N name I device I context I stream I correlation"),
+    19: ("Sync", "q begin_ns q end_ns I kind I context I stream I correlation"),
+    20: ("LaunchCall", "q begin_ns q end_ns I kind I thread I correlation I reserved"),
+    21: (
+        "TraceWindow",
+        "q begin_ns q end_ns q cost_ns q tracer_cpu_ns I kernels I calls I dropped I reserved N tier",
+    ),
+    22: ("ClockPair", "q monotonic_ns q device_ns q residual_ns q drift_ns"),
+    23: ("TraceOverhead", "q time_ns q busy_ns I kind I count"),
     25: ("Failure", "q time_ns N type N text i error_number i worker"),
     24: ("WorkerExit", "q time_ns I pid i worker i exit_code I loader"),
 }

@@ -33,10 +33,10 @@ bool is_graph_call(std::uint32_t id, bool runtime) {
   return runtime ? id == CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000 : id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch;
 }
 
-// Module loading, lazy loading and a full launch queue take place without us too.
+// Flushing is done by the tracer's own thread, which waits in it; module loading, lazy loading and a full launch queue
+// take place without us too.
 bool is_ours(std::uint32_t kind) {
-  return kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH >> 16 ||
-         kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION >> 16 ||
+  return kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION >> 16 ||
          kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE >> 16 ||
          kind == CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST >> 16;
 }
@@ -110,7 +110,6 @@ void ActivityParser::copy(const CUpti_ActivityMemcpy& copy) {
     return;
   }
   introduce(copy.deviceId);
-  ++counts_.copies;
   const std::int64_t begin_ns = clock_.monotonic(copy.start);
   const auto busy_ns = static_cast<std::int64_t>(copy.end - copy.start);
   const wire::CopyRecord record = {begin_ns,

@@ -35,6 +35,13 @@ class BufferPool {
     }
   }
 
+  // CUPTI has none: all records that it began are complete.
+  bool all_back() const {
+    for (const Buffer& buffer : buffers_) {
+      if (buffer.state.load(std::memory_order_acquire) == kOut) return false;
+    }
+    return true;
+  }
   // CUPTI is gone: what it still had is free again.
   void reclaim() {
     for (Buffer& buffer : buffers_) {

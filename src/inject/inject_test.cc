@@ -277,12 +277,30 @@ TEST_F(InjectTest, WhatRunsOnAfterAWindowIsWaitedFor) {
   in_child([] {
     const Loaded loaded;
     loaded.initialize();
-    if (!loaded.window_opens() || !loaded.window_closes()) std::exit(3);
-    const std::uint64_t at = loaded.cupti->now();
-    loaded.cupti->end_kernel("k", at, at + 10);  // it was launched in the window
-    if (!loaded.window_is_over()) std::exit(4);
+    if (!loaded.window_opens()) std::exit(3);
+    loaded.cupti->hold_buffer(true);
+    loaded.cupti->kernel("k", 1, 1000, 2000);
+    if (!loaded.window_closes()) std::exit(4);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    if (loaded.cupti->subscriptions_held() != 0) std::exit(5);
+    loaded.cupti->end_kernel("k", 3000, 4000);
+    loaded.cupti->hold_buffer(false);
+    if (!loaded.window_is_over()) std::exit(6);
   });
-  EXPECT_THAT(all<wire::KernelRecord>(), SizeIs(1));
+  EXPECT_THAT(all<wire::KernelRecord>(), SizeIs(2));
+}
+
+TEST_F(InjectTest, AKernelWithoutEndIsGivenUp) {
+  const int status = in_child([] {
+    const Loaded loaded;
+    loaded.in_window([&] {
+      loaded.cupti->hold_buffer(true);
+      loaded.cupti->kernel("k", 1, 1000, 0);
+    });
+  });
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
+  ASSERT_THAT(all<wire::TraceWindowRecord>(), SizeIs(1));
+  EXPECT_EQ(all<wire::TraceWindowRecord>()[0].dropped, 1u);
 }
 
 TEST_F(InjectTest, AWindowThatFillsEndsEarlyAndSoonTheNextOneIsFarOff) {
@@ -307,7 +325,7 @@ TEST_F(InjectTest, WhatTheDriverSaysItsTracingCostIsReportedAndCounted) {
     const Loaded loaded;
     loaded.in_window([&] {
       const std::uint64_t at = loaded.cupti->now();
-      loaded.cupti->overhead(CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH, at, at + 400'000'000);
+      loaded.cupti->overhead(CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION, at, at + 400'000'000);
       loaded.cupti->overhead(CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL, at, at + 900'000'000);
     });
   });

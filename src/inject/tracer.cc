@@ -13,9 +13,10 @@ constexpr std::int64_t kSecond_ns = 1'000'000'000;
 constexpr std::int64_t kClockPeriod_ns = kSecond_ns / 2;
 // A window of tiny kernels fills in a few rounds of this; 25 ms is 40 flushes per second at most.
 constexpr std::int64_t kWindowRound_ns = 25'000'000;
-// Kernels that were launched in a window and have not ended this long after it are given up.
-constexpr std::int64_t kDrain_ns = 300'000'000;
-// Nothing ran in the last window: the program is busy with something else.
+// Kernels that were launched in a window and have not ended this long after it are given up. The queue of a busy device
+// holds about a thousand.
+constexpr std::int64_t kDrain_ns = kSecond_ns;
+// No kernel ran in the last window: the program is busy with something else.
 constexpr std::int64_t kIdlePause_ns = 2 * kSecond_ns;
 // torch may be imported after something else has begun to use CUDA.
 constexpr int kAskedOften = 3;
@@ -151,7 +152,6 @@ void Tracer::take_buffers() {
   pool_.drain([this](std::uint8_t* buffer, std::size_t valid) { parser_.parse(buffer, valid); });
   const ActivityParser::Counts counts = parser_.take_counts();
   window_.kernels += counts.kernels;
-  window_.copies += counts.copies;
   window_.calls += counts.calls;
   window_.lost += counts.lost;
   window_.cost_ns += counts.cost_ns;
@@ -164,6 +164,8 @@ void Tracer::open_if_allowed(std::int64_t now_ns) {
 }
 
 void Tracer::open_window(std::int64_t now_ns) {
+  // Its own time: it also waits for what other threads are doing in the driver, which costs them nothing.
+  const std::int64_t cpu_before_ns = thread_cpu_ns();
   const Tracing::Outcome outcome = tracing_.attach(callbacks_, shared_);
   if (outcome != Tracing::Outcome::kOk) {
     output_.missing("gpu.trace", tracing_.why());
@@ -174,7 +176,7 @@ void Tracer::open_window(std::int64_t now_ns) {
   window_ = {};
   dropped_before_ = output_.dropped() + pool_.refused();
   window_begin_ns_ = monotonic_now_ns();
-  attach_ns_ = window_begin_ns_ - now_ns;
+  attach_ns_ = thread_cpu_ns() - cpu_before_ns;
   pair_clocks(window_begin_ns_);
 }
 
@@ -195,12 +197,11 @@ void Tracer::close_window() {
   take_buffers();
 }
 
-// Until a flush brings nothing more.
+// A buffer comes back when all of its records are complete.
 void Tracer::drain_window(std::int64_t now_ns) {
-  const std::uint32_t before = window_.kernels + window_.copies;
   tracing_.flush();
   take_buffers();
-  if (window_.kernels + window_.copies == before || now_ns - window_end_ns_ > kDrain_ns) leave();
+  if (pool_.all_back() || now_ns - window_end_ns_ > kDrain_ns) leave();
 }
 
 void Tracer::leave() {
@@ -228,7 +229,7 @@ void Tracer::window_is_over(std::int64_t detach_ns) {
                                       window_.calls, static_cast<std::uint32_t>(dropped), 0,
                                       output_.name(no_calls ? "kernels_no_launch" : "kernels")});
   const std::int64_t now_ns = monotonic_now_ns();
-  if (window_.kernels + window_.calls + window_.copies == 0) return plan_.begin(now_ns, kIdlePause_ns);
+  if (window_.kernels == 0) return plan_.begin(now_ns, kIdlePause_ns);
   plan_.spent(now_ns, cost_ns, window_.kernels);
 }
 

@@ -114,7 +114,7 @@ class Tracer {
   ActivityParser parser_{api_, driver_, clock_, output_};
   WindowPlan plan_;
   int asked_ = 0;               // for a window that was not allowed
-  std::int64_t attach_ns_ = 0;  // what attaching took
+  std::int64_t attach_ns_ = 0;  // CPU time of attaching
   std::int64_t window_begin_ns_ = 0;
   std::int64_t window_end_ns_ = 0;
   std::uint64_t dropped_before_ = 0;

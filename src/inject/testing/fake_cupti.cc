@@ -120,6 +120,7 @@ class Fake final : public FakeCupti {
     record.overheadData = std::malloc(16);
     put(record.kind, record);
   }
+  void hold_buffer(bool hold) override { hold_ = hold; }
   void cut_next_buffer(std::size_t bytes) override { cut_ = bytes; }
 
   // The vendor's functions.
@@ -170,7 +171,8 @@ class Fake final : public FakeCupti {
     complete_ = complete;
     return result_;
   }
-  CUptiResult flush() {
+  CUptiResult flush(bool forced = true) {
+    if (hold_ && !forced) return result_;
     std::unique_lock guard(mutex_);
     std::uint8_t* buffer = buffer_;
     const std::size_t size = size_;
@@ -240,6 +242,7 @@ class Fake final : public FakeCupti {
   std::atomic<int> domains_{0};
   std::atomic<bool> in_exit_{false};
   std::atomic<bool> attached_{false};
+  std::atomic<bool> hold_{false};
   std::atomic<int> finalized_{0};
   std::atomic<int> finalized_outside_{0};
   std::atomic<std::uint32_t> version_{130001};
@@ -308,8 +311,8 @@ FAKE_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
 FAKE_EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   return fake().enable(kind, false);
 }
-FAKE_EXPORT CUptiResult cuptiActivityFlushAll(std::uint32_t) {
-  return fake().flush();
+FAKE_EXPORT CUptiResult cuptiActivityFlushAll(std::uint32_t flag) {
+  return fake().flush(flag == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 FAKE_EXPORT CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, CUpti_Activity** record) {
   return fake().next(buffer, valid, record);

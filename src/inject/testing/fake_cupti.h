@@ -38,6 +38,9 @@ class FakeCupti {
   virtual void set_clock_offset(std::int64_t ns) = 0;
   virtual std::uint64_t now() const = 0;
 
+  // A buffer is not handed back unless that is forced: a kernel in it runs on.
+  virtual void hold_buffer(bool hold) = 0;
+
   // Records of work, taken if their kind is enabled; times by the device's clock.
   virtual void copy(std::uint8_t source, std::uint64_t bytes, std::uint64_t begin, std::uint64_t end) = 0;
   virtual void kernel(const char* name, std::uint32_t correlation, std::uint64_t begin, std::uint64_t end) = 0;

@@ -33,7 +33,7 @@ std::string absolute(const std::string& path) {
   return failed ? path : full.lexically_normal().string();
 }
 
-// bin/fullbore, lib/libfullbore_record.so and hook/ are neighbours, in the build tree as when installed.
+// bin/fullbore, lib/libfullbore_*.so and hook/ are neighbours, in the build tree as when installed.
 std::string package_path(const char* relative) {
   std::error_code failed;
   const fs::path program = fs::read_symlink("/proc/self/exe", failed);
@@ -68,6 +68,7 @@ int run(const RunOptions& options) {
   launch.hook = options.hook;
   launch.record_library = package_path("lib/libfullbore_record.so");
   launch.hook_folder = package_path("hook");
+  launch.inject_library = package_path("lib/libfullbore_inject.so");
   launch.info = describe_run(options.command);
   if (options.fix) {
     launch.fix = full_plan(*options.fix);

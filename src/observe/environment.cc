@@ -13,6 +13,8 @@ constexpr std::array<std::string_view, 13> kRecorded = {
     "SLURM_CPUS_PER_TASK",  "OMPI_COMM_WORLD_RANK", "PMI_RANK",
 };
 
+constexpr std::string_view kInjection = "CUDA_INJECTION64_PATH";
+
 void set(std::vector<std::string>& environment, std::string_view name, std::string_view value) {
   const std::string entry = fmt::format("{}={}", name, value);
   for (std::string& known : environment) {
@@ -44,6 +46,9 @@ std::vector<std::string> command_environment(const std::vector<std::string>& inh
   set(environment, "FULLBORE_RING_BYTES", std::to_string(hook.ring_bytes));
   std::erase_if(environment, [](const std::string& entry) { return entry.starts_with("FULLBORE_FIX="); });
   if (!hook.fix_file.empty()) set(environment, "FULLBORE_FIX", hook.fix_file);
+  if (!hook.inject_library.empty() && environment_value(inherited, kInjection).empty()) {
+    set(environment, kInjection, hook.inject_library);
+  }
   // A trailing colon would put the working directory on the user's path: none if there was nothing to follow.
   const std::string_view users = environment_value(inherited, "PYTHONPATH");
   set(environment, "PYTHONPATH", users.empty() ? hook.hook_folder : fmt::format("{}:{}", hook.hook_folder, users));

@@ -16,7 +16,8 @@ struct HookEnvironment {
   std::string record_library;
   std::string hook_folder;
   std::uint64_t ring_bytes = 0;
-  std::string fix_file;  // "" without --fix
+  std::string fix_file;        // "" without --fix
+  std::string inject_library;  // "" without a GPU build; a CUDA_INJECTION64_PATH that is there stays
 };
 
 // "NAME=value" strings in, the same out with ours replaced or added; everything else keeps its place.

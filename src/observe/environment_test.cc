@@ -10,7 +10,7 @@ using ::testing::ElementsAre;
 using ::testing::Not;
 using ::testing::Pair;
 
-const HookEnvironment kHook = {"/dev/shm/rings", "/lib/record.so", "/hook", 4096, ""};
+const HookEnvironment kHook = {"/dev/shm/rings", "/lib/record.so", "/hook", 4096, "", ""};
 
 TEST(CommandEnvironment, IsUntouchedWithoutRings) {
   const std::vector<std::string> inherited = {"A=1", "PYTHONPATH=/mine"};
@@ -40,6 +40,21 @@ TEST(CommandEnvironment, NamesTheFixOnlyWhenThereIsOne) {
 
 TEST(CommandEnvironment, DropsTheFixOfAnObservationThatHasEnded) {
   EXPECT_THAT(command_environment({"FULLBORE_FIX=/gone"}, kHook), Not(Contains("FULLBORE_FIX=/gone")));
+}
+
+TEST(CommandEnvironment, AsksTheDriverToLoadTheTracer) {
+  HookEnvironment hook = kHook;
+  hook.inject_library = "/lib/inject.so";
+  EXPECT_THAT(command_environment({"CUDA_INJECTION64_PATH="}, hook), Contains("CUDA_INJECTION64_PATH=/lib/inject.so"));
+  EXPECT_THAT(command_environment({}, kHook), Not(Contains(testing::HasSubstr("CUDA_INJECTION64_PATH"))));
+}
+
+TEST(CommandEnvironment, LeavesAnInjectionOfSomebodyElseInPlace) {
+  HookEnvironment hook = kHook;
+  hook.inject_library = "/lib/inject.so";
+  const auto environment = command_environment({"CUDA_INJECTION64_PATH=/opt/nsys.so"}, hook);
+  EXPECT_THAT(environment, Contains("CUDA_INJECTION64_PATH=/opt/nsys.so"));
+  EXPECT_THAT(environment, Not(Contains("CUDA_INJECTION64_PATH=/lib/inject.so")));
 }
 
 TEST(RecordedEnvironment, HoldsTheDocumentedNamesAndNothingElse) {

@@ -82,13 +82,33 @@ std::string write_fix(LaunchOptions& options, const std::string& rings) {
   return "";
 }
 
+// The library that traces the GPU, "" if it stays out; then run.json says why, unless there is no GPU to trace.
+std::string inject_library(LaunchOptions& options) {
+  const std::string_view other = environment_value(options.environment, "CUDA_INJECTION64_PATH");
+  if (!other.empty() && other != options.inject_library) {
+    options.info.missing.emplace_back("gpu.trace", "CUDA_INJECTION64_PATH is set to " + std::string(other) +
+                                                       ", whose tool keeps CUPTI; unset it to have the GPU traced");
+    return "";
+  }
+  if (::access(options.inject_library.c_str(), R_OK) == 0) return options.inject_library;
+  if (::access("/proc/driver/nvidia/version", F_OK) == 0) {
+    options.info.missing.emplace_back(
+        "gpu.trace", options.inject_library + " cannot be read; this fullbore was built with FULLBORE_GPU=none");
+  }
+  return "";
+}
+
 HookEnvironment hook_environment(LaunchOptions& options, const std::optional<RingDirectory>& rings) {
   if (!rings) {
     if (options.fix) options.info.missing.emplace_back("fix", "settings are applied by the hook, which is not there");
     return {};
   }
-  return {rings->path(), options.record_library, options.hook_folder, rings->ring_bytes(),
-          write_fix(options, rings->path())};
+  return {rings->path(),
+          options.record_library,
+          options.hook_folder,
+          rings->ring_bytes(),
+          write_fix(options, rings->path()),
+          inject_library(options)};
 }
 
 int cannot_start(const base::Error& error) {

@@ -30,6 +30,7 @@ struct LaunchOptions {
   bool hook = true;
   std::string record_library;  // absolute paths
   std::string hook_folder;
+  std::string inject_library;  // need not be there: without it the GPU is seen from outside only
   std::optional<FixPlan> fix;
   record::RunInfo info;  // command, host and the like; what happens is filled in
   // Called in a child process with the run folder when the observation has ended; may take its time, or crash.

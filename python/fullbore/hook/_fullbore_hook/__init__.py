@@ -2,7 +2,7 @@
 loaded when torch is. It never raises, prints, or changes what the program can see; an error of its own ends it.
 
 Rooms: loading (torch's loader and its workers), lines (time by source line), fix (--fix); training.py is the loop's side.
-Imports: finder -> (loading, training) -> process -> (lines, fix) -> abi, records, frames, rewrite.
+Imports: finder -> (loading, training, graphs) -> process -> (lines, fix) -> abi, records, frames, rewrite.
 """
 
 import os

@@ -9,6 +9,7 @@
 
 #include "diagnose/causes/wording.h"
 #include "diagnose/fix_report.h"
+#include "diagnose/gpu_facts.h"
 #include "diagnose/lines.h"
 #include "diagnose/situation.h"
 #include "diagnose/trainer.h"
@@ -36,6 +37,7 @@ void describe_steps(const Judged& judged, Diagnosis& out) {
   out.steps = situation.steps;
   out.loader = situation.loader;
   out.system = situation.resources.system;
+  describe_device(situation, out);
   out.loop_lines = loop_lines(situation.profile, situation.step_ms(), situation.wait_ms());
   const auto& totals = situation.makers.totals;
   const double batches = static_cast<double>(std::max<std::size_t>(1, totals.batches));
@@ -100,9 +102,9 @@ void list_missing_records(const record::Run& run, Diagnosis& out) {
 }
 
 void list_missing_signals(const Situation& situation, Diagnosis& out) {
-  if (situation.gpu)
+  if (situation.gpu && !situation.device)
     add_missing(out, "gpu",
-                "what the GPU did is not collected in this release; input wait may partly be hidden behind work "
+                "no trace window holds what the GPU did in steady steps; input wait may partly be hidden behind work "
                 "that was already queued");
   if (!situation.wait_known && situation.trainer->loop != LoopKind::kNone)
     add_missing(out, "input_wait", "the loop reads no torch DataLoader; fullbore.observe() makes its wait visible");

@@ -198,6 +198,28 @@ struct FixReport {
   std::string diff;            // the same change by hand
 };
 
+// Copies from the host out of one kind of memory, in the trace windows.
+struct CopyFacts {
+  std::int64_t count = 0;
+  double bytes = 0;
+  double ms = 0;  // all of them together
+  std::optional<double> gb_per_s;
+};
+
+struct Copies {
+  CopyFacts pageable, pinned;
+  double h2d_ms_per_batch = 0;
+  double exposed_share = 0;  // of the step: copied while no kernel ran
+};
+
+// The device in the trace windows.
+struct GpuFacts {
+  std::int64_t windows = 0;
+  double seen_ms = 0;               // all windows together
+  double busy = 0;                  // share in which a kernel ran
+  std::array<double, 4> gaps = {};  // shares without a kernel, in gaps below 1, 10 and 100 ms, and longer ones
+};
+
 struct Missing {
   std::string signal;
   std::string why;
@@ -211,6 +233,8 @@ struct Diagnosis {
   Account account;  // steady
   Account whole;    // epoch edges, checkpoints, validation included
   std::vector<InputWaitPart> input_wait;
+  std::optional<Copies> copies;  // nullopt: nothing was traced
+  std::optional<GpuFacts> gpu;
   Steps steps;
   LoaderFacts loader;
   std::vector<LineTime> loop_lines;  // sum to the step

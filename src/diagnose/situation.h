@@ -7,6 +7,7 @@
 
 #include "diagnose/account.h"
 #include "diagnose/diagnosis.h"
+#include "diagnose/gpu_evidence.h"
 #include "diagnose/iterations.h"
 #include "diagnose/makers.h"
 #include "diagnose/passes.h"
@@ -35,6 +36,7 @@ struct Situation {
   Halves halves;
   bool wait_known = false;
   bool gpu = false;                       // the model's parameters lie on a CUDA device
+  std::optional<GpuEvidence> device;      // nullopt: nothing was traced
   std::vector<InputWaitPart> wait_parts;  // of the steady step, largest first
   replay::Calibration replay;             // of the loader as it was
 

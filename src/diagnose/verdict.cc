@@ -56,7 +56,7 @@ std::vector<std::string> doubts_about(const Situation& situation, const Cause& c
   if (is_pause(cause)) return {};
   std::vector<std::string> doubts;
   const bool compute = cause.cause == "compute_bound";
-  if (situation.gpu) doubts.push_back("the GPU may have had work queued while the loop waited");
+  if (situation.gpu && !situation.device) doubts.push_back("the GPU may have had work queued while the loop waited");
   if (situation.halves.changed_ns) doubts.push_back("the run changed on the way");
   if (!holds_throughout(situation))
     doubts.push_back(fmt::format("one half of the run waits for input {} of a step, the other {}",

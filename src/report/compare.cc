@@ -55,6 +55,20 @@ std::optional<double> cost_of_1000(const Diagnosis& d, double price_per_hour) {
   return ms ? std::optional(price_per_hour * *ms * 1000 / 3.6e6) : std::nullopt;
 }
 
+std::optional<double> gpu_busy(const Diagnosis& d) {
+  return d.gpu ? std::optional(d.gpu->busy) : std::nullopt;
+}
+
+std::optional<double> h2d_ms(const Diagnosis& d) {
+  return d.copies ? std::optional(d.copies->h2d_ms_per_batch) : std::nullopt;
+}
+
+std::optional<double> h2d_rate(const Diagnosis& d) {
+  if (!d.copies) return std::nullopt;
+  const double ms = d.copies->pageable.ms + d.copies->pinned.ms;
+  return ms > 0 ? std::optional((d.copies->pageable.bytes + d.copies->pinned.bytes) / 1e6 / ms) : std::nullopt;
+}
+
 std::vector<Row> rows_of(const Diagnosis& a, const Diagnosis& b, const CompareOptions& options) {
   const auto steps = [&](auto member) { return std::pair(a.steps.*member, b.steps.*member); };
   const auto wait = [&](auto member) {
@@ -64,7 +78,6 @@ std::vector<Row> rows_of(const Diagnosis& a, const Diagnosis& b, const CompareOp
     };
     return std::pair(get(a), get(b));
   };
-  const auto system = [&](const char* metric) { return std::pair(system_value(a, metric), system_value(b, metric)); };
   std::vector<Row> rows = {
       row("samples_per_s", "samples/s", "", steps(&Steps::samples_per_s), Better::kHigher, a, b, "steps"),
       row("step_mean_ms", "step mean", "ms", steps(&Steps::mean_ms), Better::kLower, a, b, "steps"),
@@ -73,9 +86,9 @@ std::vector<Row> rows_of(const Diagnosis& a, const Diagnosis& b, const CompareOp
       row("whole_step_ms", "step mean, whole run", "ms", {whole_ms(a), whole_ms(b)}, Better::kLower, a, b, "steps"),
       row("input_wait_ms", "input wait", "ms", wait(&Part::ms), Better::kNeither, a, b, "input_wait"),
       row("input_wait_share", "input wait, share", "share", wait(&Part::share), Better::kNeither, a, b, "input_wait"),
-      row("gpu_busy", "GPU busy", "share", system("gpu.busy"), Better::kHigher, a, b, "gpu"),
-      row("h2d_ms_per_batch", "H2D per batch", "ms", system("copies.h2d_ms_per_batch"), Better::kLower, a, b, "gpu"),
-      row("pcie_gb_per_s", "PCIe to the GPU", "GB/s", system("gpu.pcie_rx_gb_per_s"), Better::kNeither, a, b, "gpu"),
+      row("gpu_busy", "GPU busy", "share", {gpu_busy(a), gpu_busy(b)}, Better::kHigher, a, b, "gpu"),
+      row("h2d_ms_per_batch", "H2D per batch", "ms", {h2d_ms(a), h2d_ms(b)}, Better::kLower, a, b, "gpu"),
+      row("pcie_gb_per_s", "PCIe to the GPU", "GB/s", {h2d_rate(a), h2d_rate(b)}, Better::kNeither, a, b, "gpu"),
       row("epoch_hours", "epoch", "h", steps(&Steps::epoch_hours), Better::kLower, a, b, "epoch"),
   };
   if (options.price_per_hour) {

@@ -50,6 +50,17 @@ TEST(Compare, SaysNotMeasuredWithTheReason) {
   EXPECT_THAT(comparison_text(c, {}), HasSubstr("GPU busy                  n/a (no NVIDIA driver on this machine)\n"));
 }
 
+TEST(Compare, HasTheDeviceOfTracedRuns) {
+  auto before = testing::traced_run();
+  before.copies =
+      diagnose::Copies{.pageable = {10, 1e9, 200, 5}, .pinned = {}, .h2d_ms_per_batch = 10, .exposed_share = 0.5};
+  const Comparison c = compare(before, testing::traced_run(), {});
+  EXPECT_NEAR(*row(c, "h2d_ms_per_batch").factor, 4, 1e-9);
+  EXPECT_NEAR(*row(c, "pcie_gb_per_s").before, 5, 1e-9);
+  EXPECT_NEAR(*row(c, "pcie_gb_per_s").after, 50, 1e-9);
+  EXPECT_NEAR(*row(c, "gpu_busy").after, 0.62, 1e-9);
+}
+
 TEST(Compare, HasAReasonForGpuFiguresEvenWhereNoRunNamesOne) {
   auto before = testing::no_workers_run();
   before.missing.clear();

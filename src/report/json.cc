@@ -234,6 +234,33 @@ Json fix_report_json(const std::optional<FixReport>& fix) {
           {"diff", text_or_null(fix->diff)}};
 }
 
+Json copy_json(const CopyFacts& copies) {
+  return {{"count", copies.count},
+          {"bytes", number_json(copies.bytes)},
+          {"ms", number_json(copies.ms)},
+          {"gb_per_s", json_or_null(copies.gb_per_s)}};
+}
+
+Json copies_json(const std::optional<Copies>& copies) {
+  if (!copies) return nullptr;
+  return {{"pageable", copy_json(copies->pageable)},
+          {"pinned", copy_json(copies->pinned)},
+          {"h2d_ms_per_batch", number_json(copies->h2d_ms_per_batch)},
+          {"exposed_share", number_json(copies->exposed_share)}};
+}
+
+// One entry: records of several devices of a process are taken together.
+Json gpu_json(const std::optional<GpuFacts>& gpu) {
+  if (!gpu) return nullptr;
+  static constexpr const char* kGaps[] = {"below_1_ms", "1_to_10_ms", "10_to_100_ms", "above_100_ms"};
+  Json gaps = Json::object();
+  for (std::size_t i = 0; i < gpu->gaps.size(); ++i) gaps[kGaps[i]] = number_json(gpu->gaps[i]);
+  return Json::array({{{"busy", number_json(gpu->busy)},
+                       {"windows", gpu->windows},
+                       {"seen_ms", number_json(gpu->seen_ms)},
+                       {"gaps", gaps}}});
+}
+
 Json lists_json(const Diagnosis& d) {
   Json missing = Json::array();
   for (const Missing& m : d.missing) missing.push_back({{"signal", m.signal}, {"why", m.why}});
@@ -268,8 +295,8 @@ std::string to_json(const Diagnosis& d) {
                {"input_wait", input_wait_json(d.input_wait)},
                {"steps", steps_json(d.steps)},
                {"loader", loader_json(d.loader)},
-               {"copies", nullptr},
-               {"gpu", nullptr},
+               {"copies", copies_json(d.copies)},
+               {"gpu", gpu_json(d.gpu)},
                {"system", system_json(d.system)},
                {"ceilings", nullptr}};
   root.update(lists_json(d));

@@ -37,7 +37,16 @@ TEST(Json, WritesNullForWhatWasNotMeasured) {
   EXPECT_TRUE(json["system"]["disk"]["read_mb_per_s"].is_null());
   EXPECT_TRUE(json["system"]["shm"].is_null());
   EXPECT_TRUE(json["gpu"].is_null());
+  EXPECT_TRUE(json["copies"].is_null());
   EXPECT_TRUE(json["signal"].is_null());
+}
+
+TEST(Json, HoldsTheDeviceWhereItWasTraced) {
+  const auto json = parsed(testing::traced_run());
+  EXPECT_DOUBLE_EQ(json["gpu"][0]["busy"], 0.62);
+  EXPECT_DOUBLE_EQ(json["gpu"][0]["gaps"]["1_to_10_ms"], 0.35);
+  EXPECT_DOUBLE_EQ(json["copies"]["h2d_ms_per_batch"], 2.5);
+  EXPECT_TRUE(json["copies"]["pageable"]["gb_per_s"].is_null()) << "nothing was copied out of pageable memory";
 }
 
 TEST(Json, KeepsAMeasuredZero) {

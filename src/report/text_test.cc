@@ -36,6 +36,14 @@ TEST(Text, KeepsUnknownAndLeavesOutPartsThatAreNothing) {
   EXPECT_THAT(text(d), Not(HasSubstr("gpu compute")));
 }
 
+TEST(Text, ShowsTheDeviceWhereItWasTraced) {
+  EXPECT_THAT(text(testing::no_workers_run()), Not(HasSubstr("GPU  in")));
+  const std::string page = text(testing::traced_run());
+  EXPECT_THAT(page, HasSubstr("GPU  in 3 windows of 700 ms together\n"));
+  EXPECT_THAT(page, HasSubstr("page-locked   20 copies, 100.0 MB each, 50.0 GB/s\n"));
+  EXPECT_THAT(page, Not(HasSubstr("pageable")));
+}
+
 TEST(Text, ShowsTheWholeRunOnlyWhereItDiffers) {
   auto d = testing::no_workers_run();
   EXPECT_THAT(text(d), Not(HasSubstr("Whole run")));

@@ -68,6 +68,13 @@ def cpu_quota(cores):
     )
 
 
+def nvidia_gpu():
+    """The script needs one."""
+    if not Path("/proc/driver/nvidia/version").exists():
+        raise Refused("it needs an NVIDIA GPU")
+    return contextlib.nullcontext(lambda: None)
+
+
 @contextlib.contextmanager
 def one_core():
     """The child may run on the first core of those it has; there must be another, or nothing is taken from it."""

@@ -40,6 +40,9 @@
   cause(checkpoint_pause)      \
   cause(logging_pause)         \
   cause(gc_pause)              \
+  cause(pageable_copy)         \
+  cause(blocking_copy)         \
+  cause(unoverlapped_copy)     \
   cause(host_sync)             \
   cause(validation_pause)
 // clang-format on

@@ -22,6 +22,12 @@ std::string largest_pause(const Situation& situation) {
   return share < kNoteShare ? "" : fmt::format("; {} takes {} of all time", most->second, percent(share));
 }
 
+// What the device did, where it was seen.
+std::string device_words(const Situation& situation) {
+  if (!situation.device) return "";
+  return fmt::format(" The GPU runs kernels {} of the time.", percent(situation.device->busy()));
+}
+
 }  // namespace
 
 std::optional<Cause> compute_bound(const Situation& situation) {
@@ -35,8 +41,9 @@ Cause loader_is_enough(const Situation& situation) {
   cause.gain = bound_without(situation.wait_share());
   cause.summary = fmt::format(
       "Leave the loader alone: the training loop waits {:.1f} % of each step for its input, so a perfect loader would "
-      "gain at most {:.2f}x{}.",
-      situation.wait_share() * 100, *cause.gain.max, largest_pause(situation));
+      "gain at most {:.2f}x{}.{}",
+      situation.wait_share() * 100, *cause.gain.max, largest_pause(situation), device_words(situation));
+  if (situation.device) add_evidence(cause, "kernels running", situation.device->busy(), "share", "CUPTI");
   add_evidence(cause, "waiting for input, per step", situation.wait_ms(), "ms", "hook");
   add_evidence(cause, "step", situation.step_ms(), "ms", "hook");
   add_evidence(cause, "steps judged", static_cast<double>(situation.steps.count), "", "hook");

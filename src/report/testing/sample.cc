@@ -121,6 +121,13 @@ Diagnosis fixed_run() {
   return d;
 }
 
+Diagnosis traced_run() {
+  Diagnosis d = fixed_run();
+  d.gpu = GpuFacts{.windows = 3, .seen_ms = 700, .busy = 0.62, .gaps = {0.03, 0.35, 0, 0}};
+  d.copies = Copies{.pageable = {}, .pinned = {20, 2e9, 40, 50}, .h2d_ms_per_batch = 2.5, .exposed_share = 0.3};
+  return d;
+}
+
 Diagnosis short_run() {
   Diagnosis d;
   d.verdict.summary = "Not enough to judge: 4 steps were seen, 20 are needed.";

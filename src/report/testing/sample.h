@@ -9,6 +9,8 @@ namespace fullbore::report::testing {
 diagnose::Diagnosis no_workers_run();
 // The same work with 2 workers: nothing left to blame.
 diagnose::Diagnosis fixed_run();
+// fixed_run() on a GPU that was traced.
+diagnose::Diagnosis traced_run();
 // Too short to judge.
 diagnose::Diagnosis short_run();
 

@@ -1,7 +1,7 @@
 """All cases, in the order in which they run and are printed. One file per family; a new case is one entry there and a
 script in cases/."""
 
-from . import handover, healthy, loop, pairs, processors, storage, workers
+from . import device, handover, healthy, loop, pairs, processors, storage, workers
 
 
 def all_cases():
@@ -11,6 +11,7 @@ def all_cases():
         *storage.CASES,
         *handover.CASES,
         *loop.CASES,
+        *device.CASES,
         *healthy.CASES,
         *pairs.CASES,
     )

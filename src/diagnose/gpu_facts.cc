@@ -1,0 +1,52 @@
+#include "diagnose/gpu_facts.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace fullbore::diagnose {
+namespace {
+
+CopyFacts copy_facts(const CopiesFrom& from) {
+  return {from.count, from.bytes, from.busy_ns / 1e6, from.gb_per_s()};
+}
+
+// Means over the judged part of the run, of the first device that the command saw; nothing without a driver.
+void describe_counters(const Situation& situation, Diagnosis& out) {
+  static constexpr std::pair<const char*, double> kSeries[] = {{"gpu.sm_active", 1},
+                                                               {"gpu.sm_occupancy", 1},
+                                                               {"gpu.tensor_active", 1},
+                                                               {"gpu.dram_busy", 1},
+                                                               {"gpu.power_w", 1},
+                                                               {"gpu.memory_used_bytes", 1.0 / (1 << 20)},
+                                                               {"gpu.link_generation", 1},
+                                                               {"gpu.link_width", 1},
+                                                               {"gpu.other_processes", 1},
+                                                               {"gpu.pcie_rx_bytes_per_s", 1e-9},
+                                                               {"gpu.pcie_tx_bytes_per_s", 1e-9}};
+  for (const auto& [metric, factor] : kSeries) {
+    const auto series = std::ranges::find(situation.run->series, metric, &record::Series::metric);
+    if (series == situation.run->series.end()) continue;
+    const auto mean = mean_in(&*series, situation.iterations.whole_begin_ns, situation.iterations.whole_end_ns);
+    std::string name = metric;
+    if (name.ends_with("_bytes_per_s")) name.replace(name.size() - 11, 11, "gb_per_s");
+    if (name.ends_with("_bytes")) name.replace(name.size() - 5, 5, "mib");
+    out.system.emplace_back(name, mean ? std::optional(*mean * factor) : std::nullopt);
+  }
+}
+
+}  // namespace
+
+void describe_device(const Situation& situation, Diagnosis& out) {
+  describe_counters(situation, out);
+  if (!situation.device) return;
+  const GpuEvidence& device = *situation.device;
+  GpuFacts gpu{static_cast<std::int64_t>(device.windows), device.seen_ns / 1e6, device.busy(), {}};
+  for (std::size_t i = 0; i < gpu.gaps.size(); ++i) gpu.gaps[i] = device.share(device.gap_ns[i]);
+  out.gpu = gpu;
+  const double exposed_ns = device.pageable.exposed_ns + device.pinned.exposed_ns;
+  const double batch_ms = device.share(device.copy_ns()) * situation.step_ms();
+  out.copies = Copies{copy_facts(device.pageable), copy_facts(device.pinned), batch_ms, device.share(exposed_ns)};
+}
+
+}  // namespace fullbore::diagnose

@@ -1,0 +1,41 @@
+"""Pictures as tensors and a small network for them: what the scripts that need a GPU share."""
+import torch
+
+SHAPE = (3, 224, 224)
+
+
+class Images(torch.utils.data.Dataset):
+    """A few pictures, handed out again and again: making a sample costs nothing."""
+
+    def __init__(self, length):
+        self.length = length
+        self.images = torch.rand(64, *SHAPE)
+
+    def __len__(self):
+        return self.length
+
+    def __getitem__(self, index):
+        return self.images[index % 64], index % 10
+
+
+class Batches(torch.utils.data.Dataset):
+    """Batches made beforehand, in page-locked memory."""
+
+    def __init__(self, length, batch_size):
+        self.length = length
+        self.batches = [(torch.rand(batch_size, *SHAPE).pin_memory(), torch.arange(batch_size).remainder(10).pin_memory())
+                        for _ in range(4)]
+
+    def __len__(self):
+        return self.length
+
+    def __getitem__(self, index):
+        return self.batches[index % 4]
+
+
+def network():
+    return torch.nn.Sequential(
+        torch.nn.Conv2d(3, 64, 7, stride=4, padding=3), torch.nn.ReLU(),
+        torch.nn.Conv2d(64, 128, 3, stride=2, padding=1), torch.nn.ReLU(),
+        torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(128, 10),
+    ).to("cuda")

@@ -10,7 +10,11 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 ProfiledLine line_at(int line, double share, wire::Stage stage) {
-  return {.where = {"train.py", line, ""}, .share = share, .stage = stage};
+  ProfiledLine made;
+  made.where = {"train.py", line, ""};
+  made.share = share;
+  made.stage = stage;
+  return made;
 }
 
 Profile loop_of(std::vector<ProfiledLine> lines) {

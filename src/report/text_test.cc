@@ -113,7 +113,8 @@ TEST(Text, SaysWhyNothingIsPredicted) {
 
 TEST(Text, NamesTwoChangesThatGainMoreTogether) {
   auto d = testing::no_workers_run();
-  d.replay.pair = diagnose::Pair{"slow_worker", "cpu_quota", {.max = {}, .predicted = 3.0, .low = {}, .high = {}}};
+  d.replay.pair = diagnose::Pair{
+      "slow_worker", "cpu_quota", {.max = {}, .predicted = 3.0, .low = {}, .high = {}, .kind = "replay", .with = ""}};
   EXPECT_THAT(text(d), HasSubstr("together     slow_worker and cpu_quota: predicted 3.00x\n"));
 }
 

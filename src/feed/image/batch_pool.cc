@@ -46,7 +46,9 @@ BatchPool::~BatchPool() {
 
 void BatchPool::start(std::uint64_t epoch, std::uint64_t first) {
   const std::lock_guard lock(store_->mutex());
-  const bool made_ahead = !passing_ && making_ && making_->number() == epoch && first == 0;
+  // What is being made may also be the pass that has just ended, of which nothing is left.
+  const bool made_ahead =
+      !passing_ && making_ && making_->number() != pass_epoch_ && making_->number() == epoch && first == 0;
   if (!made_ahead) {
     drop_all();
     making_.emplace(plan_, epoch);

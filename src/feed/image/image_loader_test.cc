@@ -312,6 +312,26 @@ TEST_F(ImageLoaderTest, AnotherEpochThanTheNextDropsWhatWasMadeAhead) {
   }
 }
 
+TEST_F(ImageLoaderTest, TheSameEpochAgainBeginsAnewWhenNothingWasMadeAhead) {
+  LoaderOptions two_slots = options();
+  two_slots.depth = 1;
+  two_slots.memory_limit = 1;
+  const auto loader = open(two_slots);
+  ASSERT_GT(loader->batches(), 2u);
+  ASSERT_TRUE(loader->start(8, loader->batches() - 2));
+  std::vector<Batch> held;  // both slots: no batch of epoch 9 can be begun
+  while (auto batch = *loader->next()) held.push_back(*batch);
+  ASSERT_EQ(held.size(), 2u);
+  ASSERT_TRUE(loader->start(8, 0));
+  held.clear();
+  const Seen expected = pass(options(), 8, 0);
+  for (const auto& ids : expected.ids) {
+    const auto batch = *loader->next();
+    ASSERT_TRUE(batch);
+    EXPECT_TRUE(std::ranges::equal(batch->ids(), ids));
+  }
+}
+
 TEST_F(ImageLoaderTest, LabelsAreThoseOfTheClasses) {
   const auto loader = open(options());
   EXPECT_THAT(loader->classes(), ElementsAre("cat", "dog"));

@@ -40,11 +40,34 @@ Change at_half_its_cost(const std::string& stage, const Situation& situation) {
   return change;
 }
 
+double taken_by_others(const Resources& resources) {
+  const double usable = resources.usable_cores.value_or(0);
+  return usable > 0 ? resources.neighbour_cores.value_or(0) / usable : 0;
+}
+
 // Worth a word where others take a quarter of the cores.
 std::string others(const Resources& resources) {
-  const double theirs = resources.neighbour_cores.value_or(0);
-  const bool many = theirs >= 0.25 * resources.usable_cores.value_or(0) && theirs > 0;
-  return many ? fmt::format(" ({:.1f} of them with other programs)", theirs) : "";
+  return taken_by_others(resources) >= 0.25
+             ? fmt::format(" ({:.1f} of them with other programs)", *resources.neighbour_cores)
+             : "";
+}
+
+// Where others take half of the cores, or more, that is the first thing to change; what a sample costs cannot be told
+// well before.
+constexpr double kTakenByOthers = 0.5;
+
+void blame_others(Cause& cause, const Situation& situation, const std::string& where) {
+  const Resources& resources = situation.resources;
+  cause.summary = fmt::format(
+      "The training loop waits {} of each step for {}{} while other programs take {:.1f} of the {} that this job may "
+      "use; with the cores for itself it would be {}.",
+      percent(situation.wait_share()), stage_words(cause.stage), where, *resources.neighbour_cores,
+      cores(*resources.usable_cores), kFasterHere);
+  cause.change = {};
+  cause.fix.text =
+      "end the other programs or move them (top shows them), or give this job cores of its own (taskset, Slurm "
+      "--exclusive, another machine); then watch it again";
+  cause.fix.risk = "none for results";
 }
 
 }  // namespace
@@ -68,18 +91,19 @@ std::optional<Cause> cpu_saturated(const Situation& situation) {
   cause.change = at_half_its_cost(cause.stage, situation);
   const ProfiledLine* line = situation.stage_line(cause.stage);
   if (line != nullptr) cause.fix.where = line->where;
+  const std::string where = in_place(line ? std::optional(line->where) : std::nullopt);
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {}{} although all {} are busy{}; only cheaper samples or more cores "
       "can help: it would be {}{}.",
-      percent(situation.wait_share()), stage_words(cause.stage),
-      in_place(line ? std::optional(line->where) : std::nullopt), cores(situation.resources.usable_cores.value_or(0)),
-      others(situation.resources), kFasterHere, kWithHere);
+      percent(situation.wait_share()), stage_words(cause.stage), where,
+      cores(situation.resources.usable_cores.value_or(0)), others(situation.resources), kFasterHere, kWithHere);
   add_evidence(cause, "usable cores", situation.resources.usable_cores, "", "affinity, cpuset, quota");
   add_evidence(cause, "in use by this job", situation.resources.tree_cores, "", "/proc/PID/stat");
   add_evidence(cause, "in use by others", situation.resources.neighbour_cores, "", "/proc/stat");
   add_wait_evidence(cause, situation);
   cause.fix.text = cheaper_work(cause.stage);
   cause.fix.risk = "depends on the change: compare a few samples before and after";
+  if (taken_by_others(situation.resources) >= kTakenByOthers) blame_others(cause, situation, where);
   cause.why_not.push_back(
       fmt::format("more workers than {}: no core is free to run them", situation.loader.workers.value_or(0)));
   return cause;

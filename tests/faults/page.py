@@ -42,7 +42,7 @@ def machine():
         ("cores", str(len(os.sched_getaffinity(0)))),
         ("processor", processor[0] if processor else platform.machine()),
         ("memory", "%d GiB" % round(int(memory) / 2**20)),
-        ("kernel", platform.release()),
+        ("kernel", platform.release().partition("-")[0]),
         ("Python", platform.python_version()),
         ("torch", importlib.metadata.version("torch")),
         ("Fullbore", program.strip()),

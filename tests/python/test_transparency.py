@@ -30,7 +30,7 @@ COMMAND = textwrap.dedent(
         "group": os.getpgrp(), "session": os.getsid(0), "umask": os.umask(0), "folder": os.getcwd(),
         "limits": [resource.getrlimit(number) for number in range(16)],
         "nice": os.nice(0), "argv": sys.argv, "affinity": sorted(os.sched_getaffinity(0)),
-        "environment": {k: v for k, v in os.environ.items() if not k.startswith("FULLBORE_") and k != "PYTHONPATH"},
+        "environment": {k: v for k, v in os.environ.items() if k[:9] != "FULLBORE_" and k not in ("PYTHONPATH", "CUDA_INJECTION64_PATH")},
         "path": [entry for entry in sys.path if not entry.endswith("/hook")],
     }
     with open(seen, "w") as file:

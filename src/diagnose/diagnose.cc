@@ -104,8 +104,11 @@ void list_missing_records(const record::Run& run, Diagnosis& out) {
 void list_missing_signals(const Situation& situation, Diagnosis& out) {
   if (situation.gpu && !situation.device)
     add_missing(out, "gpu",
-                "no trace window holds what the GPU did in steady steps; input wait may partly be hidden behind work "
-                "that was already queued");
+                fmt::format("no trace window holds what the GPU did in {}; input wait may partly be hidden behind work "
+                            "that was already queued",
+                            situation.trainer->rank->trace_windows.empty()
+                                ? "steady steps"
+                                : fmt::format("two whole steps of {:.0f} ms", situation.step_ms())));
   if (!situation.wait_known && situation.trainer->loop != LoopKind::kNone)
     add_missing(out, "input_wait", "the loop reads no torch DataLoader; fullbore.observe() makes its wait visible");
   if (situation.walk.unmatched > 0)

@@ -11,6 +11,8 @@ using Span = std::pair<std::int64_t, std::int64_t>;
 
 // A wait of the host belongs to a copy if it ends so soon after it: a return from the driver takes 10-30 us.
 constexpr std::int64_t kReturn_ns = 200'000;
+// A window from the first kernel to the last cuts one step, so of two one is whole.
+constexpr double kLeastSteps = 2;
 constexpr std::int64_t kMillisecond_ns = 1'000'000;
 
 // Disjoint, in order.
@@ -96,9 +98,10 @@ void add_gaps(const Window& window, GpuEvidence& out) {
 }
 
 // From the first kernel to the last: what is outside may have been launched outside.
-void add_window(Window window, GpuEvidence& out) {
+void add_window(Window window, double step_ns, GpuEvidence& out) {
   if (window.kernels.empty()) return;
   const std::int64_t first_ns = window.kernels.front().first, last_ns = window.kernels.back().second;
+  if (static_cast<double>(last_ns - first_ns) < kLeastSteps * step_ns) return;
   std::erase_if(window.copies, [&](const auto* copy) { return copy->begin_ns < first_ns || copy->end_ns > last_ns; });
   ++out.windows;
   out.seen_ns += static_cast<double>(last_ns - first_ns);
@@ -110,7 +113,7 @@ void add_window(Window window, GpuEvidence& out) {
 }  // namespace
 
 std::optional<GpuEvidence> gpu_evidence(const record::RankRecords& rank, std::uint32_t pid, std::int64_t begin_ns,
-                                        std::int64_t end_ns) {
+                                        std::int64_t end_ns, double step_ns) {
   std::vector<const wire::TraceWindowRecord*> windows;
   for (const auto& window : rank.trace_windows) {
     if (window.pid == pid) windows.push_back(&window.record);
@@ -121,7 +124,7 @@ std::optional<GpuEvidence> gpu_evidence(const record::RankRecords& rank, std::ui
     const wire::TraceWindowRecord& window = *windows[i];
     if (window.begin_ns < begin_ns || window.end_ns > end_ns || window.dropped > 0) continue;
     const std::int64_t next_ns = i + 1 < windows.size() ? windows[i + 1]->begin_ns : INT64_MAX;
-    add_window(collect(rank, pid, window.begin_ns, next_ns), out);
+    add_window(collect(rank, pid, window.begin_ns, next_ns), step_ns, out);
   }
   if (out.pinned.bytes > 0) out.waited_for /= out.pinned.bytes;
   return out.windows > 0 ? std::optional(out) : std::nullopt;

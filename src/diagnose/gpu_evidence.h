@@ -35,9 +35,10 @@ struct GpuEvidence {
   double copy_ns() const { return pageable.busy_ns + pinned.busy_ns; }
 };
 
-// Of the process `pid`, from windows inside [begin_ns, end_ns); nullopt if none of them holds a kernel. One device per
-// process: records of several are taken together.
+// Of the process `pid`, from windows inside [begin_ns, end_ns) whose kernels span two steps at least: a shorter one
+// shows the busy part of a step and not the wait around it. On an H200 a job that was idle nine tenths of the time read
+// 83 % busy from such windows. nullopt if there is none. One device per process: records of several are taken together.
 std::optional<GpuEvidence> gpu_evidence(const record::RankRecords& rank, std::uint32_t pid, std::int64_t begin_ns,
-                                        std::int64_t end_ns);
+                                        std::int64_t end_ns, double step_ns);
 
 }  // namespace fullbore::diagnose

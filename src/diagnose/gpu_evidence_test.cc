@@ -18,7 +18,7 @@ constexpr auto kPinned = wire::MemoryKind::kPinned;
 constexpr auto kPageable = wire::MemoryKind::kPageable;
 
 std::optional<GpuEvidence> evidence(const record::RankRecords& rank) {
-  return gpu_evidence(rank, kTrainerPid, 0, ms(10'000));
+  return gpu_evidence(rank, kTrainerPid, 0, ms(10'000), ms(0.5));
 }
 
 TEST(GpuEvidence, KernelsThatRunTogetherCountOnce) {
@@ -68,6 +68,20 @@ TEST(GpuEvidence, GapsAreToldApartByLength) {
   EXPECT_EQ(seen->gap_ns, (std::array<double, 4>{ms(0.5), ms(5), ms(30), ms(130)}));
 }
 
+// Steps of 100 ms of which kernels take 10: a window of 50 ms that meets them would read 100 % busy.
+TEST(GpuEvidence, AWindowShorterThanTwoStepsTellsNothing) {
+  record::RankRecords rank;
+  add_window(rank, 0, 50);
+  add_kernel(rank, 20, 30);
+  EXPECT_FALSE(gpu_evidence(rank, kTrainerPid, 0, ms(10'000), ms(100)));
+  add_window(rank, 1000, 1300);
+  for (const double begin : {1020.0, 1120.0, 1220.0}) add_kernel(rank, begin, begin + 10);
+  const auto seen = gpu_evidence(rank, kTrainerPid, 0, ms(10'000), ms(100));
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->windows, 1u);
+  EXPECT_NEAR(seen->busy(), 30.0 / 210, 1e-9);
+}
+
 TEST(GpuEvidence, WindowsWithLossesOrOfOthersOrWithoutKernelsTellNothing) {
   record::RankRecords rank;
   add_window(rank, 0, 100);
@@ -77,8 +91,8 @@ TEST(GpuEvidence, WindowsWithLossesOrOfOthersOrWithoutKernelsTellNothing) {
   EXPECT_FALSE(evidence(rank));
   add_kernel(rank, 210, 220);
   EXPECT_TRUE(evidence(rank));
-  EXPECT_FALSE(gpu_evidence(rank, kTrainerPid + 1, 0, ms(10'000)));
-  EXPECT_FALSE(gpu_evidence(rank, kTrainerPid, ms(250), ms(10'000)));
+  EXPECT_FALSE(gpu_evidence(rank, kTrainerPid + 1, 0, ms(10'000), ms(0.5)));
+  EXPECT_FALSE(gpu_evidence(rank, kTrainerPid, ms(250), ms(10'000), ms(0.5)));
 }
 
 }  // namespace

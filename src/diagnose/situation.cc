@@ -144,8 +144,8 @@ Situation assess(const record::Run& run, const Trainer& trainer) {
   situation.steps = measure_steps(trainer, situation.iterations, situation.wait_known);
   situation.halves = compare_halves(situation.iterations);
   situation.wait_parts = split_wait(situation);
-  situation.device =
-      gpu_evidence(*trainer.rank, trainer.pid, situation.iterations.whole_begin_ns, situation.iterations.whole_end_ns);
+  situation.device = gpu_evidence(*trainer.rank, trainer.pid, situation.iterations.whole_begin_ns,
+                                  situation.iterations.whole_end_ns, situation.step_ms() * 1e6);
   situation.replay = replay::calibrate(situation);
   return situation;
 }

@@ -22,7 +22,10 @@ enum class Better { kHigher, kLower, kNeither };
 // `unsaid`: where the run does not name the signal.
 std::string reason(const Diagnosis& d, std::string_view signal, std::string_view unsaid) {
   for (const Missing& m : d.missing) {
-    if (m.signal == signal || m.signal.starts_with(std::string(signal) + ".")) return m.why;
+    if (m.signal == signal) return m.why;
+  }
+  for (const Missing& m : d.missing) {
+    if (m.signal.starts_with(std::string(signal) + ".")) return m.why;
   }
   return std::string(unsaid);
 }

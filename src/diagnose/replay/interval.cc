@@ -15,7 +15,7 @@ constexpr double kTwoSided95 = 1.96;
 // (docs/design/008-replay.md).
 constexpr double kModelError = 0.05;
 // Of the step after it, where batches were never passed between processes and it is not known what that costs.
-constexpr double kUnseenHandoff = 0.06;
+constexpr double kUnseenHandoff = 0.10;
 
 // Standard deviation of the step after the change, over draws of the recorded costs.
 double spread_of(const Calibration& calibration, const Change& change) {

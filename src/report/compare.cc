@@ -112,16 +112,16 @@ void judge_steady(Comparison& c, const Steps& a, const Steps& b) {
   if (!a.mean_ms || !b.mean_ms || *a.mean_ms <= 0 || *b.mean_ms <= 0) return;
   c.basis = "steady";
   c.factor = *a.mean_ms / *b.mean_ms;
-  double margin = kNoticeable;
+  double low = *c.factor - kNoticeable, high = *c.factor + kNoticeable;
   if (a.sem_ms && b.sem_ms) {
     // First order: the relative error of a quotient is the root of the sum of squares.
-    margin = kTwoSided95 * std::hypot(*a.sem_ms / *a.mean_ms, *b.sem_ms / *b.mean_ms);
-    c.low = *c.factor * std::max(0.0, 1 - margin);
-    c.high = *c.factor * (1 + margin);
+    const double margin = kTwoSided95 * std::hypot(*a.sem_ms / *a.mean_ms, *b.sem_ms / *b.mean_ms);
+    c.low = low = *c.factor * std::max(0.0, 1 - margin);
+    c.high = high = *c.factor * (1 + margin);
   }
-  c.outcome = *c.factor > 1 + margin   ? Comparison::Outcome::kFaster
-              : *c.factor < 1 - margin ? Comparison::Outcome::kSlower
-                                       : Comparison::Outcome::kUnchanged;
+  c.outcome = low > 1    ? Comparison::Outcome::kFaster
+              : high < 1 ? Comparison::Outcome::kSlower
+                         : Comparison::Outcome::kUnchanged;
 }
 
 void judge_whole(Comparison& c, double before, double after) {

@@ -37,6 +37,26 @@ TEST(Compare, MeasuresTheGainBesideTheBound) {
   EXPECT_THAT(comparison_text(c, {}), HasSubstr("gain   measured 2.51x, bound 2.58x for removing no_workers\n"));
 }
 
+// Large factors have wide intervals: 2.1x of steps that vary by half is no gain yet.
+TEST(Compare, ClaimsNothingWhereTheIntervalHoldsOne) {
+  auto before = testing::no_workers_run(), after = testing::fixed_run();
+  before.steps.sem_ms = 0.35 * *before.steps.mean_ms;
+  EXPECT_EQ(compare(before, after, {}).outcome, Outcome::kUnchanged);
+  before.steps.sem_ms = 0.2 * *before.steps.mean_ms;
+  EXPECT_EQ(compare(before, after, {}).outcome, Outcome::kFaster);
+  EXPECT_EQ(compare(after, before, {}).outcome, Outcome::kSlower);
+}
+
+TEST(Compare, SaysThatTheBoundWasPassed) {
+  auto before = testing::no_workers_run();
+  before.causes.front().gain.max = 2.5;
+  EXPECT_THAT(comparison_text(compare(before, testing::fixed_run(), {}), {.width = 200}),
+              HasSubstr("above the bound by less"));
+  before.causes.front().gain.max = 1.2;
+  EXPECT_THAT(comparison_text(compare(before, testing::fixed_run(), {}), {.width = 200}),
+              HasSubstr("something else changed too"));
+}
+
 TEST(Compare, CountsFactorsSoThatMoreIsBetter) {
   const Comparison c = sample();
   EXPECT_NEAR(*row(c, "samples_per_s").factor, 984.6 / 392.2, 1e-9);
@@ -115,7 +135,7 @@ TEST(Compare, TellsNothingWithoutStepTimes) {
 TEST(Compare, PutsPredictedAgainstMeasured) {
   auto before = testing::no_workers_run();
   before.causes[0].gain.predicted = 2.4;
-  EXPECT_THAT(comparison_text(compare(before, testing::fixed_run(), {}), {}),
+  EXPECT_THAT(comparison_text(compare(before, testing::fixed_run(), {}), {.width = 200}),
               HasSubstr("measured 2.51x, predicted 2.40x, off by 5 %, bound 2.58x"));
 }
 
@@ -124,7 +144,7 @@ TEST(Compare, ShowsTheIntervalOfThePrediction) {
   before.causes[0].gain.predicted = 2.4;
   before.causes[0].gain.low = 2.2;
   before.causes[0].gain.high = 2.55;
-  EXPECT_THAT(comparison_text(compare(before, testing::fixed_run(), {}), {}),
+  EXPECT_THAT(comparison_text(compare(before, testing::fixed_run(), {}), {.width = 200}),
               HasSubstr("predicted 2.40x (2.20x to 2.55x), off by 5 %"));
 }
 

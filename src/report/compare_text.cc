@@ -57,8 +57,13 @@ void write_promise(Page& page, const Comparison& c) {
   }
   if (c.bound) text += fmt::format(", bound {}", factor(*c.bound));
   text += fmt::format(" for removing {}", clean(c.bound_cause));
-  if (c.bound && c.low.value_or(*c.factor) > *c.bound * 1.02)
-    text += "; more than the bound: something else changed too";
+  if (c.bound && *c.factor > *c.bound) {
+    text += c.low.value_or(*c.factor) > *c.bound * 1.02 ? "; more than the bound: something else changed too"
+                                                        : "; above the bound by less than the steps of both runs vary";
+  } else if (c.as_recommended && c.predicted_low && c.predicted_high &&
+             (*c.factor < *c.predicted_low || *c.factor > *c.predicted_high)) {
+    text += "; outside the interval that was predicted";
+  }
   page.blank();
   page.prose("gain", 7, text);
 }

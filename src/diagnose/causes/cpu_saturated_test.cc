@@ -40,6 +40,16 @@ TEST(CpuSaturated, IsNamedWhenBusyWorkersFinishOutOfTurn) {
   EXPECT_EQ(diagnose(run).verdict.cause, "cpu_saturated");
 }
 
+TEST(CpuSaturated, OffersTheNextRunWithTheFixThatThisOneHad) {
+  record::Run run = simulate(two_on_two());
+  EXPECT_THAT(diagnose(run).causes.front().fix.next_command, ::testing::StartsWith("fullbore run -- "));
+  run.info.fix = "fullbore-runs/before";
+  EXPECT_THAT(diagnose(run).causes.front().fix.next_command,
+              ::testing::StartsWith("fullbore run --fix=fullbore-runs/before -- "));
+  run.info.fix = "plain";
+  EXPECT_THAT(diagnose(run).causes.front().fix.next_command, ::testing::StartsWith("fullbore run --fix -- "));
+}
+
 TEST(CpuSaturated, NamesOtherProgramsFirstWhereTheyTakeHalfOfTheCores) {
   Simulation simulation = two_on_two();
   simulation.cores = 6;  // of which others take 4 throughout

@@ -93,6 +93,16 @@ std::string with_gain(std::string summary, const Gain& gain) {
   return summary;
 }
 
+namespace {
+
+// As the run itself was started: without its --fix the next one would be back where the first began.
+std::string options_of(const record::RunInfo& info) {
+  if (info.fix.empty()) return "";
+  return info.fix == "plain" ? "--fix " : fmt::format("--fix={} ", info.fix);
+}
+
+}  // namespace
+
 Cause make_cause(const std::string& id, double share, const Situation& situation) {
   Cause cause;
   cause.cause = id;
@@ -100,7 +110,8 @@ Cause make_cause(const std::string& id, double share, const Situation& situation
   cause.severity = severity_of(share);
   cause.where = situation.loader.where;
   cause.fix.where = situation.loader.where;
-  cause.fix.next_command = "fullbore run -- " + watched_command(situation);
+  cause.fix.next_command =
+      fmt::format("fullbore run {}-- {}", options_of(situation.run->info), watched_command(situation));
   return cause;
 }
 

@@ -7,8 +7,8 @@ namespace fullbore::diagnose::replay {
 namespace {
 
 // Workers collate into shared memory, whose pages are new each time; so are more of the pages that a sample is made in.
-// Loops over small arrays paid twice as much (0.85 ms per MB, 1.15), workers that decode photographs nothing at all: the
-// middle, and an interval that holds both.
+// Loops over small arrays paid twice as much (0.85 ms per MB, 1.15), workers that decode photographs nothing at all:
+// the middle, and an interval that holds both.
 constexpr double kCollateMsPerMb = 0.4;
 constexpr double kFetchFactor = 1.07;
 // Putting it into the queue, serialising it, and taking it out at the other end.

@@ -260,10 +260,12 @@ def test_a_worker_that_dies_is_on_record_once_with_its_signal(torch_run):
         pytest.skip("the stand-in does not notice a dead worker")
     script = program(
         """
-import os, signal
+import os, signal, time
 class Fragile(Numbers):
     def __getitem__(self, index):
-        if index == 13: os.kill(os.getpid(), signal.SIGKILL)
+        if index == 13:
+            time.sleep(1)  # until the loop waits: torch's signal handler would raise in the loop's own code otherwise
+            os.kill(os.getpid(), signal.SIGKILL)
         return super().__getitem__(index)
 try:
     for batch in DataLoader(Fragile(), batch_size=2, num_workers=2): optimizer.step()

@@ -13,10 +13,6 @@ namespace {
 // Draws for the place of a bad sample. That all are bad has probability 1e-16 where a tenth of the data is.
 constexpr std::uint64_t kRefills = 16;
 
-std::int64_t now_ns() {
-  return base::MonotonicClock().now_ns();
-}
-
 double ms(std::int64_t ns) {
   return static_cast<double>(ns) / 1e6;
 }
@@ -103,7 +99,7 @@ base::Expected<Slot*> BatchPool::next() {
   Slot* slot = open_.front();
   open_.pop_front();
   ++handed_out_;
-  slot->times.queue_ms = ms(now_ns() - slot->ready_ns);
+  slot->times.queue_ms = ms(base::monotonic_ns() - slot->ready_ns);
   store_->work().notify_all();
   return slot;
 }
@@ -134,7 +130,7 @@ bool BatchPool::begin_batch() {
   if (!making_) return false;
   const bool at_end = next_batch_ == plan_.batches();
   if (at_end && (!passing_ || making_->number() != pass_epoch_)) return false;  // one epoch ahead, not two
-  const std::int64_t now = now_ns();
+  const std::int64_t now = base::monotonic_ns();
   Slot* slot = open_.size() < static_cast<std::size_t>(options_.depth) ? store_->take() : nullptr;
   if (slot == nullptr) {
     if (held_up_ns_ == 0) held_up_ns_ = now;
@@ -198,7 +194,7 @@ void BatchPool::finish_place(const Place& place, const SampleTimes& times, std::
   if (!faults.empty() && options_.on_error == OnError::kReplace) slot->replaced.push_back(place.index);
   for (PlacedFault& fault : faults) slot->faults.push_back(std::move(fault));
   if (--slot->unmade > 0) return;
-  slot->ready_ns = now_ns();
+  slot->ready_ns = base::monotonic_ns();
   slot->times.make_ms = ms(slot->ready_ns - slot->begin_ns);
   if (slot->dropped) {
     store_->give_back(slot);

@@ -188,13 +188,12 @@ bool ImageLoader::wait(std::chrono::milliseconds patience) {
 Expected<std::optional<Batch>> ImageLoader::next() {
   if (state_->forked())
     return std::unexpected(Error{fmt::format("this loader belongs to process {}; open it in the child", state_->pid)});
-  const base::MonotonicClock clock;
-  const std::int64_t asked = clock.now_ns();
+  const std::int64_t asked = base::monotonic_ns();
   auto slot = state_->pool->next();
   if (!slot) return to_error(slot.error());
   if (*slot == nullptr) return std::nullopt;
   Batch batch(std::make_shared<Batch::Held>(state_->pool->store(), *slot));
-  (*slot)->times.wait_ms = static_cast<double>(clock.now_ns() - asked) / 1e6;
+  (*slot)->times.wait_ms = static_cast<double>(base::monotonic_ns() - asked) / 1e6;
   if (auto error = state_->judge(**slot)) {
     state_->pool->stop();
     return std::unexpected(std::move(*error));

@@ -11,10 +11,6 @@
 namespace fullbore::image {
 namespace {
 
-std::int64_t now_ns() {
-  return base::MonotonicClock().now_ns();
-}
-
 std::unexpected<SampleFault> fault(const char* stage, std::string reason) {
   return std::unexpected(SampleFault{stage, std::move(reason)});
 }
@@ -45,21 +41,21 @@ SampleMaker::SampleMaker(const Catalogue& catalogue, CheckpointStore& checkpoint
 }
 
 std::expected<void, SampleFault> SampleMaker::make(const SampleRandom& random, std::byte* out, SampleTimes& times) {
-  const std::int64_t begin = now_ns();
+  const std::int64_t begin = base::monotonic_ns();
   catalogue_.path(random.sample, path_);
   const auto file = file_.read(path_);
-  const std::int64_t have_file = now_ns();
+  const std::int64_t have_file = base::monotonic_ns();
   times.read_ns += have_file - begin;
   if (!file) return fault("read", file.error().message());
 
   const bool direct = is_rgb8(transform_);
   auto decoded = decode(*file, random, direct ? reinterpret_cast<std::uint8_t*>(out) : rgb_.data());
-  const std::int64_t have_pixels = now_ns();
+  const std::int64_t have_pixels = base::monotonic_ns();
   times.decode_ns += have_pixels - have_file;
   if (!decoded || direct) return decoded;
 
   finish(rgb_.data(), std::size_t{out_.width} * out_.height, transform_, out);
-  times.finish_ns += now_ns() - have_pixels;
+  times.finish_ns += base::monotonic_ns() - have_pixels;
   return {};
 }
 

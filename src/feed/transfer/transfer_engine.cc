@@ -15,10 +15,6 @@ namespace {
 // What the calling thread of submit() stages itself, as a part of a slot: 128 KiB of 4 MiB, about 10 us.
 constexpr std::size_t kPartStagedHere = 32;
 
-std::int64_t now_ns() {
-  return base::MonotonicClock().now_ns();
-}
-
 double ms(std::int64_t ns) {
   return static_cast<double>(ns) / 1e6;
 }
@@ -86,7 +82,7 @@ Expected<Transfer*> TransferEngine::prepare(std::span<const CopyRequest> request
   transfer.taken_ = 0;
   transfer.unqueued_ = transfer.chunks_.size();
   transfer.error_.reset();
-  transfer.queued_ns_ = transfer.handed_over_ns_ = transfer.chunks_.empty() ? now_ns() : 0;
+  transfer.queued_ns_ = transfer.handed_over_ns_ = transfer.chunks_.empty() ? base::monotonic_ns() : 0;
   transfer.stage_begin_ns_ = transfer.stage_end_ns_ = transfer.slot_wait_ns_ = 0;
   transfer.begun_ = false;
   return &transfer;
@@ -138,20 +134,20 @@ std::optional<std::pair<Transfer*, Chunk>> TransferEngine::next_chunk() {
 
 Expected<void> TransferEngine::copy(Transfer& transfer, const Chunk& chunk) {
   if (!chunk.staged) return send(transfer, chunk, transfer.requests_[chunk.first].source);
-  const std::int64_t asked = now_ns();
+  const std::int64_t asked = base::monotonic_ns();
   auto slot = ring_->take();
   if (!slot) return std::unexpected(slot.error());
   {
     const std::lock_guard lock(mutex_);
-    transfer.slot_wait_ns_ += now_ns() - asked;
+    transfer.slot_wait_ns_ += base::monotonic_ns() - asked;
   }
   return copy_staged(transfer, chunk, *slot);
 }
 
 Expected<void> TransferEngine::copy_staged(Transfer& transfer, const Chunk& chunk, Slot* slot) {
-  const std::int64_t begin = now_ns();
+  const std::int64_t begin = base::monotonic_ns();
   stage(transfer.requests_, chunk, slot->data());
-  const std::int64_t end = now_ns();
+  const std::int64_t end = base::monotonic_ns();
   {
     const std::lock_guard lock(mutex_);
     if (transfer.stage_begin_ns_ == 0 || begin < transfer.stage_begin_ns_) transfer.stage_begin_ns_ = begin;
@@ -178,7 +174,7 @@ void TransferEngine::finish_chunk(Transfer& transfer, Expected<void> copied) {
   if (!copied && !transfer.error_) transfer.error_ = copied.error();
   if (--transfer.unqueued_ > 0) return;
   if (auto recorded = transfer.end_.record(stream_); !recorded && !transfer.error_) transfer.error_ = recorded.error();
-  transfer.queued_ns_ = now_ns();
+  transfer.queued_ns_ = base::monotonic_ns();
   queued_->notify_all();
 }
 
@@ -193,7 +189,7 @@ Expected<void> TransferEngine::hand_over(Transfer& transfer, gpu::StreamHandle c
   if (auto queued = wait_until_queued(transfer); !queued) return queued;
   {
     const std::lock_guard lock(mutex_);
-    transfer.handed_over_ns_ = now_ns();
+    transfer.handed_over_ns_ = base::monotonic_ns();
   }
   if (transfer.chunks_.empty()) return {};
   const gpu::ContextScope scope(*device_);  // the default stream is that of the current context

@@ -243,6 +243,11 @@ std::optional<double> rate_in(const record::Series* series, std::int64_t begin_n
   return (*last - *first) / (static_cast<double>(end_ns - from) / 1e9);
 }
 
+double Resources::taken_by_others() const {
+  const double usable = usable_cores.value_or(0);
+  return usable > 0 ? neighbour_cores.value_or(0) / usable : 0;
+}
+
 Resources measure_resources(const record::Run& run, const Iterations& iterations) {
   Resources out;
   const bool judged = iterations.whole_end_ns > iterations.whole_begin_ns;

@@ -42,6 +42,11 @@ struct Resources {
   std::optional<double> files_open_most, files_limit;  // of the trainer that had most
   std::optional<double> major_faults_per_s;            // of the job
   std::vector<std::pair<std::string, std::optional<double>>> system;  // all of it and more, for the report
+
+  // Share of the cores that the job may use which others take; 0 where it was not measured.
+  double taken_by_others() const;
+  // They take a quarter: that makes a run look slower than it is, and its loader more so.
+  bool crowded_by_others() const { return taken_by_others() >= 0.25; }
 };
 
 Resources measure_resources(const record::Run& run, const Iterations& iterations);

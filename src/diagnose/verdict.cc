@@ -16,7 +16,6 @@ namespace fullbore::diagnose {
 namespace {
 
 constexpr double kUnmatchedShare = 0.2;
-constexpr double kCrowdedShare = 0.25;
 constexpr double kLittleWait = 0.10;  // of a step
 constexpr std::int64_t kEnoughSteps = 20;
 
@@ -36,11 +35,6 @@ bool holds_throughout(const Situation& situation) {
 double unmatched_share(const WaitWalk& walk) {
   const double all = static_cast<double>(walk.matched + walk.unmatched);
   return all > 0 ? static_cast<double>(walk.unmatched) / all : 0;
-}
-
-// Others that take a quarter of the cores make a run look slower than it is, and its loader more so.
-bool crowded_by_others(const Resources& resources) {
-  return resources.usable_cores && resources.neighbour_cores.value_or(0) >= kCrowdedShare * *resources.usable_cores;
 }
 
 // Judged by what was seen to happen, whatever the steady step says.
@@ -65,7 +59,7 @@ std::vector<std::string> doubts_about(const Situation& situation, const Cause& c
   if (!compute && unmatched > kUnmatchedShare)
     doubts.push_back(fmt::format("for {} of the batches it is not known how they were made", percent(unmatched)));
   if (!compute && !situation.resources.free_cores) doubts.push_back("how many cores are free was not measured");
-  if (crowded_by_others(situation.resources))
+  if (situation.resources.crowded_by_others())
     doubts.push_back(fmt::format("other programs took {:.1f} of the {} that this job may use",
                                  *situation.resources.neighbour_cores, cores(*situation.resources.usable_cores)));
   const replay::Calibration& replay = situation.replay;

@@ -40,14 +40,8 @@ Change at_half_its_cost(const std::string& stage, const Situation& situation) {
   return change;
 }
 
-double taken_by_others(const Resources& resources) {
-  const double usable = resources.usable_cores.value_or(0);
-  return usable > 0 ? resources.neighbour_cores.value_or(0) / usable : 0;
-}
-
-// Worth a word where others take a quarter of the cores.
 std::string others(const Resources& resources) {
-  return taken_by_others(resources) >= 0.25
+  return resources.crowded_by_others()
              ? fmt::format(" ({:.1f} of them with other programs)", *resources.neighbour_cores)
              : "";
 }
@@ -103,7 +97,7 @@ std::optional<Cause> cpu_saturated(const Situation& situation) {
   add_wait_evidence(cause, situation);
   cause.fix.text = cheaper_work(cause.stage);
   cause.fix.risk = "depends on the change: compare a few samples before and after";
-  if (taken_by_others(situation.resources) >= kTakenByOthers) blame_others(cause, situation, where);
+  if (situation.resources.taken_by_others() >= kTakenByOthers) blame_others(cause, situation, where);
   cause.why_not.push_back(
       fmt::format("more workers than {}: no core is free to run them", situation.loader.workers.value_or(0)));
   return cause;

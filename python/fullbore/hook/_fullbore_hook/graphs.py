@@ -18,6 +18,8 @@ _PROBE = _Probe()
 
 
 def install(module):
+    if not handover.is_here():
+        return None  # nothing traces: captures are nobody's concern
     function = vars(getattr(module, "CUDAGraph", object)).get("capture_begin")
     if not hasattr(function, "__code__"):
         return abi.missing("cuda_graphs", "this version of torch does not capture graphs in Python")

@@ -37,6 +37,11 @@ def _library():
     return _state["library"]
 
 
+def is_here():
+    """Whether there is a tracer of ours in this process, or will be."""
+    return _library() is not None
+
+
 def allow():
     """Until this was said nothing is traced."""
     library = _library()

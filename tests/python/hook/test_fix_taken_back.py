@@ -47,7 +47,8 @@ def test_a_worker_that_dies_is_taken_back(tmp_path):
         def misbehave(self):
             os._exit(3)
 
-    taken_back(tmp_path, Dies(), "its first batch failed", "exited unexpectedly")
+    # torch raises where the main process happens to be: still making the iterator, or waiting for the first batch.
+    taken_back(tmp_path, Dies(), "exited unexpectedly")
 
 
 def test_workers_that_hang_are_taken_back(tmp_path):

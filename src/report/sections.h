@@ -11,6 +11,7 @@ Ink ink_of(diagnose::Severity severity);
 
 void write_account(Page& page, const diagnose::Diagnosis& diagnosis);
 void write_input_wait(Page& page, const diagnose::Diagnosis& diagnosis);
+void write_system(Page& page, const diagnose::Diagnosis& diagnosis);
 void write_gpu(Page& page, const diagnose::Diagnosis& diagnosis);
 void write_lines(Page& page, const diagnose::Diagnosis& diagnosis);
 void write_causes(Page& page, const diagnose::Diagnosis& diagnosis);

@@ -32,6 +32,7 @@ std::string terminal_text(const Diagnosis& diagnosis, const TextOptions& options
   Page page(options);
   write_verdict(page, diagnosis);
   write_account(page, diagnosis);
+  write_system(page, diagnosis);
   write_gpu(page, diagnosis);
   write_lines(page, diagnosis);
   write_input_wait(page, diagnosis);

@@ -44,6 +44,17 @@ TEST(Text, ShowsTheDeviceWhereItWasTraced) {
   EXPECT_THAT(page, Not(HasSubstr("pageable")));
 }
 
+TEST(Text, ShowsTheCommandAsAWholeWhereNoStepIsKnown) {
+  auto d = testing::no_workers_run();
+  d.system = {{"cpu.tree_cores", 0.847}, {"cpu.usable_cores", 2.0}, {"cpu.free_cores", std::nullopt}};
+  EXPECT_THAT(text(d), Not(HasSubstr("System")));
+  d.steps.count = 0;
+  EXPECT_THAT(text(d), HasSubstr("  cores           0.85 of 2 in use by the command\n"));
+  EXPECT_THAT(text(d), Not(HasSubstr("stalls")));
+  d.system = {{"cpu.tree_cores", std::nullopt}};
+  EXPECT_THAT(text(d), Not(HasSubstr("System")));
+}
+
 TEST(Text, ShowsTheWholeRunOnlyWhereItDiffers) {
   auto d = testing::no_workers_run();
   EXPECT_THAT(text(d), Not(HasSubstr("Whole run")));

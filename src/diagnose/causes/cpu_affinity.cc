@@ -28,7 +28,7 @@ std::optional<Cause> cpu_affinity(const Situation& situation) {
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {} because this job may run on {} of {} only: they are busy while "
       "{:.1f} others are idle; with all of them it would be {}.",
-      percent(cause.share), stage_words(cause.stage), cores(*resources.affinity_cores), cores(*resources.machine_cores),
+      percent(cause.share), batches_for(cause.stage), cores(*resources.affinity_cores), cores(*resources.machine_cores),
       *resources.machine_free_cores, kFasterHere);
   add_evidence(cause, "cores that this job may use", resources.affinity_cores, "", "/proc/PID/status Cpus_allowed");
   add_evidence(cause, "cores of the machine", resources.machine_cores, "", "/proc/stat");

@@ -24,7 +24,7 @@ std::optional<Cause> cpu_quota(const Situation& situation) {
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {} because the control group stops this job in {} of its periods: "
       "the quota is {}, the machine has {}; without the quota it would be {}.",
-      percent(cause.share), stage_words(cause.stage), percent(*resources.throttled_periods),
+      percent(cause.share), batches_for(cause.stage), percent(*resources.throttled_periods),
       cores(*resources.quota_cores), cores(cores_there), kFasterHere);
   add_evidence(cause, "quota", resources.quota_cores, "cores", "cgroup cpu.max");
   add_evidence(cause, "periods in which the job was stopped", resources.throttled_periods, "share", "cgroup cpu.stat");

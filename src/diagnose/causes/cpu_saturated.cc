@@ -50,12 +50,12 @@ std::string others(const Resources& resources) {
 // well before.
 constexpr double kTakenByOthers = 0.5;
 
-void blame_others(Cause& cause, const Situation& situation, const std::string& where) {
+void blame_others(Cause& cause, const Situation& situation, const std::optional<Location>& where) {
   const Resources& resources = situation.resources;
   cause.summary = fmt::format(
-      "The training loop waits {} of each step for {}{} while other programs take {:.1f} of the {} that this job may "
+      "The training loop waits {} of each step for {} while other programs take {:.1f} of the {} that this job may "
       "use; with the cores for itself it would be {}.",
-      percent(situation.wait_share()), stage_words(cause.stage), where, *resources.neighbour_cores,
+      percent(situation.wait_share()), batches_for(cause.stage, where), *resources.neighbour_cores,
       cores(*resources.usable_cores), kFasterHere);
   cause.change = {};
   cause.fix.text =
@@ -85,11 +85,11 @@ std::optional<Cause> cpu_saturated(const Situation& situation) {
   cause.change = at_half_its_cost(cause.stage, situation);
   const ProfiledLine* line = situation.stage_line(cause.stage);
   if (line != nullptr) cause.fix.where = line->where;
-  const std::string where = in_place(line ? std::optional(line->where) : std::nullopt);
+  const auto where = line ? std::optional(line->where) : std::nullopt;
   cause.summary = fmt::format(
-      "The training loop waits {} of each step for {}{} although all {} are busy{}; only cheaper samples or more cores "
+      "The training loop waits {} of each step for {} although all {} are busy{}; only cheaper samples or more cores "
       "can help: it would be {}{}.",
-      percent(situation.wait_share()), stage_words(cause.stage), where,
+      percent(situation.wait_share()), batches_for(cause.stage, where),
       cores(situation.resources.usable_cores.value_or(0)), others(situation.resources), kFasterHere, kWithHere);
   add_evidence(cause, "usable cores", situation.resources.usable_cores, "", "affinity, cpuset, quota");
   add_evidence(cause, "in use by this job", situation.resources.tree_cores, "", "/proc/PID/stat");

@@ -43,7 +43,7 @@ std::optional<Cause> memory_pressure(const Situation& situation) {
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {} while memory runs short: the job holds {}, and {}; with room for "
       "all of it training would be {}.",
-      percent(cause.share), stage_words(cause.stage), room(memory), symptom(memory), kFasterHere);
+      percent(cause.share), batches_for(cause.stage), room(memory), symptom(memory), kFasterHere);
   add_evidence(cause, "waiting for memory (pressure)", memory.memory_pressure, "share", "memory.pressure");
   add_evidence(cause, "limit", mebibytes(memory.memory_limit), "MiB", "cgroup memory limit");
   add_evidence(cause, "in use", mebibytes(memory.memory_used), "MiB", "cgroup");

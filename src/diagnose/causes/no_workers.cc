@@ -33,7 +33,7 @@ std::optional<Cause> no_workers(const Situation& situation) {
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {} in the main process (num_workers=0{}); {} worker process{} "
       "would make it {}.",
-      percent(cause.share), stage_words(cause.stage),
+      percent(cause.share), batches_for(cause.stage),
       situation.loader.where ? ", " + place(situation.loader.where) : "", workers, workers == 1 ? "" : "es",
       kFasterHere);
   add_wait_evidence(cause, situation);

@@ -34,8 +34,8 @@ TEST(NoWorkers, IsNamedWithStageLineAndBound) {
   EXPECT_EQ(cause.where->line, 41);
   EXPECT_NEAR(cause.share, 97.2 / 147.2, 0.01);
   EXPECT_NEAR(*cause.gain.max, 147.2 / 50, 0.05);
-  EXPECT_THAT(diagnosis.verdict.summary,
-              HasSubstr("waits 66 % of each step for decoding in the main process (num_workers=0, train.py:41)"));
+  EXPECT_THAT(diagnosis.verdict.summary, HasSubstr("waits 66 % of each step for batches, above all for decoding, in "
+                                                   "the main process (num_workers=0, train.py:41)"));
 }
 
 TEST(NoWorkers, RecommendsEnoughWorkersToHideTheWait) {

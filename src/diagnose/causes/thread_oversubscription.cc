@@ -30,11 +30,10 @@ std::optional<Cause> thread_oversubscription(const Situation& situation) {
   const double wanted = *resources.tree_cores + *resources.runq_cores;
   const std::int64_t workers = *situation.loader.workers;
   cause.summary = fmt::format(
-      "The training loop waits {} of each step for {}{} while {} worker{} run {:.0f} threads each: on average {:.1f} "
+      "The training loop waits {} of each step for {} while {} worker{} run {:.0f} threads each: on average {:.1f} "
       "threads want the {}; one thread per worker would make it {}.",
-      percent(situation.wait_share()), stage_words(cause.stage),
-      in_place(line ? std::optional(line->where) : std::nullopt), workers, workers == 1 ? "" : "s",
-      *resources.worker_threads, wanted, cores(*resources.usable_cores), kFasterHere);
+      percent(situation.wait_share()), batches_for(cause.stage, line ? std::optional(line->where) : std::nullopt),
+      workers, workers == 1 ? "" : "s", *resources.worker_threads, wanted, cores(*resources.usable_cores), kFasterHere);
   add_evidence(cause, "threads that want a core", wanted, "", "/proc/PID/task/TID/schedstat");
   add_evidence(cause, "of them libraries' threads in workers", resources.helper_threads, "",
                "/proc/PID/task/TID/schedstat");

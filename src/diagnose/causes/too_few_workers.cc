@@ -37,7 +37,7 @@ std::optional<Cause> too_few_workers(const Situation& situation) {
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {} in {} worker{} that {} busy all the time{}, while {}; {} "
       "would make it {}.",
-      percent(cause.share), stage_words(cause.stage), now, now == 1 ? "" : "s", now == 1 ? "is" : "are",
+      percent(cause.share), batches_for(cause.stage), now, now == 1 ? "" : "s", now == 1 ? "is" : "are",
       in_place(situation.loader.where), blocked_mostly(situation) ? "samples mostly wait for I/O" : "cores are free",
       workers, kFasterHere);
   add_evidence(cause, "workers busy", situation.makers.busy, "share", "hook");

@@ -83,6 +83,11 @@ std::string stage_words(const std::string& stage) {
   return stage;
 }
 
+std::string batches_for(const std::string& stage, const std::optional<Location>& where) {
+  if (stage.empty()) return "batches" + in_place(where);
+  return fmt::format("batches, above all for {}{},", stage_words(stage), in_place(where));
+}
+
 std::string with_gain(std::string summary, const Gain& gain) {
   const auto fill = [&](std::string_view here, const std::string& words) {
     const std::size_t at = summary.find(here);

@@ -17,6 +17,8 @@ std::string place(const std::optional<Location>& where);     // "train.py:41", "
 std::string in_place(const std::optional<Location>& where);  // " (train.py:41)", ""
 // What a stage is, as the object of "waits for": "decoding", "opening files"; "making samples" for "".
 std::string stage_words(const std::string& stage);
+// What the loop waits for, of which a stage is the longest part: "batches, above all for decoding (train.py:41),".
+std::string batches_for(const std::string& stage, const std::optional<Location>& where = std::nullopt);
 
 // What a summary says of the gain, filled in once that is known: "at most 2.2x faster" for a bound, "about 1.8x faster
 // (1.7x to 1.9x)" for a prediction; and " with decoding at half its cost", where it was replayed, else "".

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <utility>
@@ -82,6 +83,12 @@ std::string write_fix(LaunchOptions& options, const std::string& rings) {
   return "";
 }
 
+// WSL has its GPU behind /dev/dxg. Without a driver every process that imports torch would load the tracer for nothing.
+bool has_nvidia_driver() {
+  constexpr const char* kSigns[] = {"/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg"};
+  return std::ranges::any_of(kSigns, [](const char* path) { return ::access(path, F_OK) == 0; });
+}
+
 // The library that traces the GPU, "" if it stays out; then run.json says why, unless there is no GPU to trace.
 std::string inject_library(LaunchOptions& options) {
   const std::string_view other = environment_value(options.environment, "CUDA_INJECTION64_PATH");
@@ -90,11 +97,10 @@ std::string inject_library(LaunchOptions& options) {
                                                        ", whose tool keeps CUPTI; unset it to have the GPU traced");
     return "";
   }
+  if (!has_nvidia_driver()) return "";
   if (::access(options.inject_library.c_str(), R_OK) == 0) return options.inject_library;
-  if (::access("/proc/driver/nvidia/version", F_OK) == 0) {
-    options.info.missing.emplace_back(
-        "gpu.trace", options.inject_library + " cannot be read; this fullbore was built with FULLBORE_GPU=none");
-  }
+  options.info.missing.emplace_back(
+      "gpu.trace", options.inject_library + " cannot be read; this fullbore was built with FULLBORE_GPU=none");
   return "";
 }
 

@@ -2,32 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <string>
 #include <string_view>
 
+#include "observe/samplers/kernel_text.h"
+
 namespace fullbore::observe {
-namespace {
-
-template <typename T>
-bool parse(std::string_view text, T& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-// Words separated by blanks or newlines.
-std::vector<std::string_view> words(std::string_view text) {
-  std::vector<std::string_view> found;
-  std::size_t at = 0;
-  while ((at = text.find_first_not_of(" \n", at)) != std::string_view::npos) {
-    const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
-    found.push_back(text.substr(at, end - at));
-    at = end;
-  }
-  return found;
-}
-
-}  // namespace
 
 std::optional<ProcessStat> read_process_stat(const base::FileReader& files, std::uint32_t pid) {
   const auto text = files.read(fmt::format("/proc/{}/stat", pid));
@@ -35,14 +15,13 @@ std::optional<ProcessStat> read_process_stat(const base::FileReader& files, std:
   // The name in parentheses may hold blanks and parentheses itself; fields count from the last one.
   const std::size_t name_end = text->rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
-  const auto fields = words(std::string_view(*text).substr(name_end + 1));
-  ProcessStat stat;
-  if (fields.size() < 20 || fields[0].size() != 1) return std::nullopt;
-  stat.state = fields[0][0];
-  if (!parse(fields[1], stat.parent_pid) || !parse(fields[2], stat.group) || !parse(fields[19], stat.start_ticks)) {
-    return std::nullopt;
-  }
-  return stat;
+  const auto rest = fields(std::string_view(*text).substr(name_end + 1), 20);
+  if (rest.size() < 20 || rest[0].size() != 1) return std::nullopt;
+  const auto parent = number<std::uint32_t>(rest[1]);
+  const auto group = number<std::uint32_t>(rest[2]);
+  const auto start = number(rest[19]);
+  if (!parent || !group || !start) return std::nullopt;
+  return ProcessStat{rest[0][0], *parent, *group, *start};
 }
 
 ProcessTracker::ProcessTracker(const base::FileReader& files, std::uint32_t root_pid)
@@ -91,11 +70,11 @@ bool ProcessTracker::add_children_of(std::uint32_t pid, std::vector<std::uint32_
       if (files_.read(fmt::format("/proc/{}/task/{}/stat", pid, thread))) return false;
       continue;
     }
-    for (const std::string_view word : words(*children)) {
-      std::uint32_t child = 0;
-      if (!parse(word, child) || start_ticks_.contains(child)) continue;
-      add(child);
-      if (start_ticks_.contains(child)) found.push_back(child);
+    for (const std::string_view word : fields(*children)) {
+      const auto child = number<std::uint32_t>(word);
+      if (!child || start_ticks_.contains(*child)) continue;
+      add(*child);
+      if (start_ticks_.contains(*child)) found.push_back(*child);
     }
   }
   return true;
@@ -106,9 +85,9 @@ void ProcessTracker::add_children_by_scan() {
   if (!entries) return;
   std::map<std::uint32_t, ProcessStat> all;
   for (const std::string& entry : *entries) {
-    std::uint32_t pid = 0;
-    if (!parse(std::string_view(entry), pid)) continue;
-    if (const auto stat = read_process_stat(files_, pid)) all[pid] = *stat;
+    const auto pid = number<std::uint32_t>(entry);
+    if (!pid) continue;
+    if (const auto stat = read_process_stat(files_, *pid)) all[*pid] = *stat;
   }
   for (bool grew = true; grew;) {
     grew = false;

@@ -116,7 +116,7 @@ def main():
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
     for epoch in range(args.epochs):
         started = time.time()
-        for images, labels in train:
+        for images, labels in fullbore.observe(train):  # `fullbore run` sees its wait; nothing otherwise
             loss = nn.functional.cross_entropy(model(images.to(device)), labels.to(device))
             optimizer.zero_grad()
             loss.backward()

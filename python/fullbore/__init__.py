@@ -21,6 +21,7 @@ _LAZY = {
     "RandomHorizontalFlip": ".images",
     "RandomResizedCrop": ".images",
     "Resize": ".images",
+    "__version__": "._core",
     "build_optimized_dataloader": ".optimized",
     "decode_jpeg": ".jpeg",
     "jpeg_checkpoints": ".jpeg",

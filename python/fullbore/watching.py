@@ -1,6 +1,8 @@
 """`with fullbore.watching():` watches this very process, for notebooks: the same records and report."""
 
 import contextlib
+import json
+import linecache
 import os
 import shutil
 import subprocess
@@ -15,7 +17,7 @@ _PROGRAM = os.path.join(_PACKAGE, "bin", "fullbore")
 _LIBRARY = os.path.join(_PACKAGE, "lib", "libfullbore_record.so")
 _HOOK = os.path.join(_PACKAGE, "hook")
 _RING_BYTES = 1 << 20
-_COLLECTOR_ENDS_S = 10
+_COLLECTOR_ENDS_S = 30  # with the report of hours
 
 
 @contextlib.contextmanager
@@ -43,7 +45,9 @@ def watching(out=None):
             with _environment(rings):
                 yield out
         finally:
-            collector.stdin.close()  # asks it to finish
+            with contextlib.suppress(OSError):  # it may have died
+                collector.stdin.write(json.dumps(_cells()).encode())
+                collector.stdin.close()  # asks it to finish
             code = _wait(collector)
     finally:
         shutil.rmtree(rings, ignore_errors=True)
@@ -51,6 +55,12 @@ def watching(out=None):
         raise RuntimeError("the collector ended with status %s; the run in %s is not complete" % (code, out))
     report = subprocess.run([_PROGRAM, "report", out], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     print(report.stdout, end="", file=sys.stderr)
+
+
+def _cells():
+    """Source by name of code that lies in no file: the cells of a notebook."""
+    kept = [(name, entry) for name, entry in list(linecache.cache.items()) if len(entry) == 4]
+    return {name: "".join(entry[2]) for name, entry in kept if entry[1] is None or not os.path.exists(name)}
 
 
 def _new_name():

@@ -5,8 +5,12 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <map>
+#include <nlohmann/json.hpp>
+
 #include "base/clock.h"
 #include "cli/describe_run.h"
+#include "cli/report_command.h"
 #include "observe/collector.h"
 #include "observe/launcher.h"
 #include "observe/samplers/all_samplers.h"
@@ -27,12 +31,31 @@ std::vector<std::string> command_of(const base::FileReader& files, int pid) {
   return words;
 }
 
-// False when our starter has closed stdin, that is, wants the end. Waits for at most one round.
-bool stdin_is_open() {
+// Enough for every cell that a person has typed.
+constexpr std::size_t kMostSource = 16 << 20;
+
+// False when our starter has closed stdin, that is, wants the end. Waits for at most one round. What it wrote before,
+// the source of a notebook's cells, is added to `text`.
+bool stdin_is_open(std::string& text) {
   pollfd fd = {STDIN_FILENO, POLLIN, 0};
   if (::poll(&fd, 1, static_cast<int>(observe::Collector::kPeriodNs / 1'000'000)) <= 0) return true;
-  char ignored[64];
-  return ::read(STDIN_FILENO, ignored, sizeof ignored) > 0;
+  char buffer[65536];
+  const ssize_t count = ::read(STDIN_FILENO, buffer, sizeof buffer);
+  if (count <= 0) return false;
+  if (text.size() + static_cast<std::size_t>(count) <= kMostSource)
+    text.append(buffer, static_cast<std::size_t>(count));
+  return true;
+}
+
+// {"<ipython-input-3>": "for x in loader:\n..."}; anything else is no source.
+std::map<std::string, std::string> cells_in(const std::string& text) {
+  std::map<std::string, std::string> cells;
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return cells;
+  for (const auto& [name, source] : json.items()) {
+    if (source.is_string()) cells[name] = source.get<std::string>();
+  }
+  return cells;
 }
 
 }  // namespace
@@ -61,7 +84,8 @@ int collect(const CollectOptions& options) {
     const auto now = observe::read_process_stat(files, pid);
     return now && now->start_ticks == started->start_ticks && now->state != 'Z';
   };
-  while (stdin_is_open() && lives() && ::access(options.rings.c_str(), F_OK) == 0) collector.tick();
+  std::string source;
+  while (stdin_is_open(source) && lives() && ::access(options.rings.c_str(), F_OK) == 0) collector.tick();
   collector.finish();
   info.end_ns = clock.now_ns();
   info.stopped_by = lives() ? "watching ended" : "command ended";
@@ -70,6 +94,7 @@ int collect(const CollectOptions& options) {
   info.collector_cpu_s = cost.cpu_s;
   info.collector_peak_mib = cost.peak_mib;
   (void)writer->write_info(info);
+  report_run(options.out, {.quiet = true, .file = {}, .cells = cells_in(source)});
   return 0;
 }
 

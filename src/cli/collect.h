@@ -11,7 +11,8 @@ struct CollectOptions {
   int pid = 0;
 };
 
-// Ends when the process or the ring folder is gone.
+// Ends when the process or the ring folder is gone, or stdin is closed; then judges the run, as `fullbore run` does.
+// Text on stdin is a JSON object with the source of notebook cells by name.
 int collect(const CollectOptions& options);
 
 }  // namespace fullbore::cli

@@ -97,7 +97,7 @@ base::Expected<RunOptions> run_options(const RunArguments& arguments, bool with_
   // Before the command starts, so that nothing is lost to a name that cannot be written.
   if (!arguments.report.empty() && !std::ofstream(arguments.report, std::ios::app))
     return std::unexpected(base::Error::system(errno, "cannot write the report to " + arguments.report));
-  const RunReportOptions report{options.quiet, arguments.report};
+  const RunReportOptions report{.quiet = options.quiet, .file = arguments.report, .cells = {}};
   options.report = [report](const std::string& folder) { report_run(folder, report); };
   return options;
 }

@@ -136,7 +136,7 @@ int report(const ReportOptions& options) {
 void report_run(const std::string& folder, const RunReportOptions& options) {
   auto diagnosis = judge(folder);
   if (!diagnosis) return complain("no report: " + diagnosis.error().message());
-  const std::string source = source_json(*diagnosis, base::RealFiles());
+  const std::string source = source_json(*diagnosis, base::RealFiles(), options.cells);
   write_file(folder + "/source.json", source);
   add_source_text(*diagnosis, source);
   write_file(folder + "/report.json", report::to_json(*diagnosis));

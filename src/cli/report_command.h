@@ -1,6 +1,7 @@
 // `fullbore report`, and the report at the end of `fullbore run`.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,8 @@ int report(const ReportOptions& options);
 
 struct RunReportOptions {
   bool quiet = false;
-  std::string file;  // the text goes there instead of stderr
+  std::string file;                          // the text goes there instead of stderr
+  std::map<std::string, std::string> cells;  // text by name of source that is in no file
 };
 
 // Judges a run that has just ended, writes source.json, report.json and report.txt into its folder and shows the text.

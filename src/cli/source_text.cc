@@ -38,14 +38,18 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 }  // namespace
 
-std::string source_json(const diagnose::Diagnosis& diagnosis, const base::FileReader& files) {
+std::string source_json(const diagnose::Diagnosis& diagnosis, const base::FileReader& files,
+                        const std::map<std::string, std::string>& cells) {
   diagnose::Diagnosis copy = diagnosis;
   std::map<std::string, std::vector<std::string>> sources;
   Json json = Json::object();
   for (const diagnose::Location* where : locations_of(copy)) {
     if (where->file.empty() || where->line <= 0) continue;
     const auto [source, is_new] = sources.try_emplace(where->file);
-    if (is_new) source->second = lines_of(files.read(where->file).value_or(""));
+    if (is_new) {
+      const auto cell = cells.find(where->file);
+      source->second = lines_of(cell != cells.end() ? cell->second : files.read(where->file).value_or(""));
+    }
     const auto line = static_cast<std::size_t>(where->line);
     if (line <= source->second.size()) json[where->file][std::to_string(line)] = source->second[line - 1];
   }

@@ -30,6 +30,13 @@ TEST(SourceText, LeavesOutWhatIsNotThere) {
   EXPECT_EQ(source_json(gone, kFiles), "{}\n");
 }
 
+TEST(SourceText, OfANotebookIsInItsCells) {
+  auto cell = with_line(2);
+  cell.loop_lines[0].where.file = "<ipython-input-3>";
+  add_source_text(cell, source_json(cell, kFiles, {{"<ipython-input-3>", "import torch\nfor x in cells:\n"}}));
+  EXPECT_EQ(cell.loop_lines[0].where.code, "for x in cells:");
+}
+
 TEST(SourceText, DoesNotReplaceRecordedText) {
   auto d = with_line(2, "recorded");
   add_source_text(d, source_json(with_line(2), kFiles));

@@ -31,6 +31,8 @@ class ImageBatch(tuple):
     labels: int64 [samples]
     """
 
+    _fields = ("images", "labels")  # as named tuples have: who counts the samples of a batch looks for it
+
     def __new__(cls, images, labels, raw, core):
         self = super().__new__(cls, (images, labels))
         self._raw = raw

@@ -1,5 +1,6 @@
 """`with fullbore.watching():` in a process that nobody started under `fullbore run`, with the real program."""
 
+import json
 import os
 
 import pytest
@@ -48,6 +49,33 @@ def test_a_notebook_is_watched_twice_and_left_as_it_was(bench, bare_python, prog
     assert "have no record of how they were made" not in done.stderr, done.stderr
     for number in "01":
         assert (bench.folder / ("run-" + number)).is_dir()
+
+
+CELLS = """
+import linecache, os, sys, time
+sys.path.insert(0, %r)
+import torch, fullbore
+from torch.utils.data import DataLoader
+
+SOURCE = '''
+optimizer = torch.optim.SGD([torch.Tensor([1.0])], lr=0.1)
+for batch in DataLoader([1.0] * 120, batch_size=2):
+    time.sleep(0.002)  # the model
+    optimizer.step()
+'''
+with fullbore.watching(out="run"):
+    name = "<ipython-input-7>"
+    linecache.cache[name] = (len(SOURCE), None, SOURCE.splitlines(True), name)
+    exec(compile(SOURCE, name, "exec"))
+"""
+
+
+def test_the_lines_of_a_cell_are_shown_and_the_run_has_its_verdict(bench, bare_python, package):
+    done = bench.alone(bare_python, bench.write(CELLS % os.path.dirname(package)), path=[STANDIN])
+    assert done.returncode == 0, done.stderr
+    assert "time.sleep(0.002)  # the model" in done.stderr
+    assert json.loads((bench.folder / "run" / "report.json").read_text())["verdict"]["cause"]
+    assert "the model" in (bench.folder / "run" / "report.txt").read_text()
 
 
 def test_inside_fullbore_run_it_steps_aside(bench, bare_python, package):

@@ -124,6 +124,7 @@ void list_missing_signals(const Situation& situation, Diagnosis& out) {
 
 void describe_run(const record::Run& run, Diagnosis& out) {
   out.run = run.folder;
+  out.command = watched_command(run);
   out.environment = run.info.environment;
   out.exit_code = run.info.exit_code;
   out.signal = run.info.signal;

@@ -226,7 +226,8 @@ struct Missing {
 };
 
 struct Diagnosis {
-  std::string run;  // folder
+  std::string run;      // folder
+  std::string command;  // that was watched, quoted for a shell
   Verdict verdict;
   std::vector<Cause> causes;  // ranked
   ReplayFacts replay;

@@ -154,6 +154,10 @@ void note_difference(std::vector<std::string>& list, std::string_view what, cons
   if (a && b && *a != *b) list.push_back(fmt::format("{} {} and {}", what, *a, *b));
 }
 
+Comparison::Side side_of(const Diagnosis& d) {
+  return {d.run, d.command, d.fix ? d.fix->mode : ""};
+}
+
 }  // namespace
 
 std::vector<std::string> differences(const Diagnosis& before, const Diagnosis& after) {
@@ -169,6 +173,8 @@ std::vector<std::string> differences(const Diagnosis& before, const Diagnosis& a
 
 Comparison compare(const Diagnosis& before, const Diagnosis& after, const CompareOptions& options) {
   Comparison c;
+  c.before = side_of(before);
+  c.after = side_of(after);
   c.rows = rows_of(before, after, options);
   if (lives_at_the_edges(before.verdict.cause) && whole_ms(before) && whole_ms(after)) {
     judge_whole(c, *whole_ms(before), *whole_ms(after));

@@ -27,6 +27,12 @@ struct Comparison {
   };
   enum class Outcome { kFaster, kSlower, kUnchanged, kUnknown };
 
+  struct Side {
+    std::string run, command;  // folder and what was watched
+    std::string fix;           // that the run was started with, "" for none
+  };
+
+  Side before, after;
   std::vector<Row> rows;
   Outcome outcome = Outcome::kUnknown;
   std::optional<double> factor, low, high;  // of the step time, 95 % interval where spread is known

@@ -37,6 +37,18 @@ TEST(Compare, MeasuresTheGainBesideTheBound) {
   EXPECT_THAT(comparison_text(c, {}), HasSubstr("gain   measured 2.51x, bound 2.58x for removing no_workers\n"));
 }
 
+TEST(Compare, SaysWhichRunsTheseAre) {
+  auto before = testing::no_workers_run(), after = testing::fixed_run();
+  EXPECT_THAT(comparison_text(compare(before, after, {}), {.width = 120}),
+              HasSubstr("before   " + before.run + "\nafter    " + after.run +
+                        " with --fix=20261130T101500-411-k3\ncommand  python train.py\n"));
+  after.command = "python other.py";
+  after.fix->mode = "plain";
+  EXPECT_THAT(comparison_text(compare(before, after, {}), {.width = 120}),
+              HasSubstr("before   " + before.run + ": python train.py\nafter    " + after.run +
+                        " with --fix=plain: python other.py\n"));
+}
+
 // Large factors have wide intervals: 2.1x of steps that vary by half is no gain yet.
 TEST(Compare, ClaimsNothingWhereTheIntervalHoldsOne) {
   auto before = testing::no_workers_run(), after = testing::fixed_run();

@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kLabel = 24;
 constexpr std::size_t kValue = 14;
 constexpr std::size_t kFactor = 10;
+constexpr std::size_t kSide = 9;
 
 std::string value_text(const std::optional<double>& value, const std::string& id, const std::string& unit) {
   if (!value) return "n/a";
@@ -42,6 +43,19 @@ Ink ink_of(Comparison::Outcome outcome) {
 
 std::string interval_text(const Comparison& c) {
   return c.low && c.high ? fmt::format(" (95 % interval {} to {})", factor(*c.low), factor(*c.high)) : "";
+}
+
+// Which runs these are; the command once where it is the same.
+void write_sides(Page& page, const Comparison& c) {
+  const bool same = c.before.command == c.after.command;
+  for (const auto& [name, side] : {std::pair("before", &c.before), std::pair("after", &c.after)}) {
+    if (side->run.empty()) continue;
+    std::string text = clean(side->run);
+    if (!side->fix.empty()) text += " with --fix=" + clean(side->fix.substr(side->fix.rfind('/') + 1));
+    if (!same) text += ": " + clean(side->command);
+    page.prose(name, kSide, text);
+  }
+  if (same && !c.before.command.empty()) page.prose("command", kSide, clean(c.before.command));
 }
 
 // What the first report had promised.
@@ -101,6 +115,8 @@ std::string comparison_text(const Comparison& c, const TextOptions& options) {
   Page page(options);
   page.prose("", 0, outcome_text(c), ink_of(c.outcome));
   page.blank();
+  write_sides(page, c);
+  page.blank();
   page.line(page.paint(Ink::kDim, page.left("", kLabel) + page.right("before", kValue) + page.right("after", kValue) +
                                       page.right("factor", kFactor)));
   for (const Comparison::Row& row : c.rows) {
@@ -122,6 +138,13 @@ std::string comparison_text(const Comparison& c, const TextOptions& options) {
   return page.text();
 }
 
+nlohmann::ordered_json side_json(const Comparison::Side& side) {
+  const auto text = [](const std::string& value) {
+    return value.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
+  };
+  return {{"run", text(side.run)}, {"command", text(side.command)}, {"fix", text(side.fix)}};
+}
+
 std::string comparison_json(const Comparison& c) {
   using Json = nlohmann::ordered_json;
   Json rows = Json::object();
@@ -133,6 +156,8 @@ std::string comparison_json(const Comparison& c) {
   }
   const Json root = {{"schema", "fullbore.compare/1"},
                      {"outcome", word(c.outcome)},
+                     {"before", side_json(c.before)},
+                     {"after", side_json(c.after)},
                      {"basis", c.basis.empty() ? Json(nullptr) : Json(c.basis)},
                      {"factor", json_or_null(c.factor)},
                      {"low", json_or_null(c.low)},

@@ -285,6 +285,7 @@ std::string to_json(const Diagnosis& d) {
   for (const Cause& cause : d.causes) causes.push_back(cause_json(cause));
   Json root = {{"schema", "fullbore.report/1"},
                {"run", text_or_null(d.run)},
+               {"command", text_or_null(d.command)},
                {"verdict", verdict_json(d.verdict)},
                {"causes", causes},
                {"replay", replay_json(d.replay)},

@@ -90,7 +90,7 @@ std::string redacted(std::string_view text, std::string_view host) {
 
 void redact(Diagnosis& d, std::string_view host) {
   const Redactor redactor(host);
-  for (std::string* text : {&d.run, &d.verdict.summary, &d.changed_at}) redactor(*text);
+  for (std::string* text : {&d.run, &d.command, &d.verdict.summary, &d.changed_at}) redactor(*text);
   for (Cause& cause : d.causes) redactor(cause);
   redactor(d.loader.where);
   for (std::string* text : {&d.loader.dataset_type, &d.loader.collate}) redactor(*text);

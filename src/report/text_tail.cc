@@ -22,6 +22,11 @@ std::string mode_text(const std::string& mode) {
   return "from the report of " + clean(mode);
 }
 
+std::string nothing_changed(const std::string& mode) {
+  if (mode == "exact" || mode == "plain") return "was changed: no torch DataLoader was made";
+  return "was changed: no loader was made at the file and line for which that report has settings";
+}
+
 // "collector_cpu_share" -> {"collector cpu", "share"}: the names of overhead end in their unit.
 std::pair<std::string, std::string> name_and_unit(std::string name) {
   static const std::vector<std::pair<std::string, std::string>> kSuffixes = {{"_us_per_step", "us per step"},
@@ -49,7 +54,7 @@ std::pair<std::string, std::string> name_and_unit(std::string name) {
 void write_fix(Page& page, const Diagnosis& d) {
   if (!d.fix) return;
   page.heading("Fix in this run", mode_text(d.fix->mode));
-  if (d.fix->actions.empty()) page.line("  nothing was changed");
+  if (d.fix->actions.empty()) page.prose("  nothing", kIndent, nothing_changed(d.fix->mode));
   for (const FixAction& action : d.fix->actions) {
     const auto& [name, before, after] = action.setting;
     const std::string setting = action.outcome == FixOutcome::kLeftAlone

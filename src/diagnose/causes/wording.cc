@@ -116,7 +116,7 @@ Cause make_cause(const std::string& id, double share, const Situation& situation
   cause.where = situation.loader.where;
   cause.fix.where = situation.loader.where;
   cause.fix.next_command =
-      fmt::format("fullbore run {}-- {}", options_of(situation.run->info), watched_command(situation));
+      fmt::format("fullbore run {}-- {}", options_of(situation.run->info), watched_command(*situation.run));
   return cause;
 }
 
@@ -145,12 +145,12 @@ void set_settings(Cause& cause, const Situation& situation, std::vector<Setting>
     cause.fix.diff = code_diff(
         {diff_path(where->file, situation.run->info.working_directory), where->line, where->code}, cause.fix.settings);
   cause.fix.next_command =
-      fmt::format("fullbore run --fix={} -- {}", shell_quoted(situation.run->folder), watched_command(situation));
+      fmt::format("fullbore run --fix={} -- {}", shell_quoted(situation.run->folder), watched_command(*situation.run));
 }
 
-std::string watched_command(const Situation& situation) {
+std::string watched_command(const record::Run& run) {
   std::string command;
-  for (const std::string& word : situation.run->info.command)
+  for (const std::string& word : run.info.command)
     command += (command.empty() ? "" : " ") + shell_quoted(word);
   return command;
 }

@@ -35,7 +35,7 @@ void add_evidence(Cause& cause, const std::string& metric, std::optional<double>
 // The loader's settings to change, with the diff and the command that tries them.
 void set_settings(Cause& cause, const Situation& situation, std::vector<Setting> settings);
 // The command that was watched, quoted for a shell.
-std::string watched_command(const Situation& situation);
+std::string watched_command(const record::Run& run);
 std::string bool_text(bool value);  // as Python writes it
 
 }  // namespace fullbore::diagnose

@@ -38,6 +38,7 @@ Cause no_workers() {
 Diagnosis no_workers_run() {
   Diagnosis d;
   d.run = "/home/ada/fullbore-runs/20261130T101500-411-k3";
+  d.command = "python train.py";
   d.verdict = {"no_workers",
                "decode",
                Severity::kCritical,
@@ -93,6 +94,7 @@ Diagnosis no_workers_run() {
 Diagnosis fixed_run() {
   Diagnosis d = no_workers_run();
   d.run = "/home/ada/fullbore-runs/20261130T101900-502-m8";
+  d.command = "python train.py";
   d.verdict = {"compute_bound",
                "",
                Severity::kNone,

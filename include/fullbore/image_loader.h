@@ -95,6 +95,9 @@ struct LoaderOptions {
   // Bytes for the checkpoints of JPEGs, about 1 kB each: from its second epoch on a picture then costs a third less. 0:
   // none.
   std::size_t index_memory = 256u << 20;
+  // Folder in which the places of the members of tar shards are kept for the next run; made if it is not there. Empty:
+  // the shards' headers are read every time.
+  std::string listing_cache;
 };
 
 struct Error {
@@ -106,7 +109,7 @@ using Expected = std::expected<T, Error>;
 
 struct BadSample {
   std::uint64_t sample = 0;
-  std::string path;
+  std::string path;   // of a member of a shard: SHARD/MEMBER
   std::string stage;  // "read" or "decode"
   std::string reason;
 };
@@ -145,8 +148,12 @@ class FULLBORE_API Batch {
 // Threads that make batches ahead of the caller. One pass at a time; all calls from one thread at a time.
 class FULLBORE_API ImageLoader {
  public:
-  // `data`: a folder with one folder of pictures per class, or a list of files (*.csv, *.jsonl).
+  // `data`: a folder with one folder of pictures per class, a list of files (*.csv, *.jsonl), or tar shards in
+  // WebDataset's form: one, a folder of them, a pattern ("train-{0000..0146}.tar").
   static Expected<std::unique_ptr<ImageLoader>> open(const std::string& data, const LoaderOptions& options);
+  // Several names of shards; their samples follow each other.
+  static Expected<std::unique_ptr<ImageLoader>> open(const std::vector<std::string>& data,
+                                                     const LoaderOptions& options);
   ImageLoader(const ImageLoader&) = delete;
   ImageLoader& operator=(const ImageLoader&) = delete;
   // Ends the threads; batches that were handed out stay. In a forked child it leaves everything as it is.

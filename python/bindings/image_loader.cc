@@ -9,6 +9,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "base/utf8.h"
 #include "bindings.h"
 
 namespace nb = nanobind;
@@ -23,7 +24,7 @@ using image::TransformOptions;
 
 template <typename T>
 T value_or_raise(image::Expected<T> expected) {
-  if (!expected) throw std::runtime_error(expected.error().message);
+  if (!expected) throw std::runtime_error(base::to_utf8(expected.error().message));
   if constexpr (!std::is_void_v<T>) return std::move(*expected);
 }
 
@@ -174,6 +175,7 @@ void bind_options(nb::module_& module) {
       .def_rw("max_pixels", &LoaderOptions::max_pixels)
       .def_rw("index_memory", &LoaderOptions::index_memory)
       .def_rw("memory_limit", &LoaderOptions::memory_limit)
+      .def_rw("listing_cache", &LoaderOptions::listing_cache)
       .def(
           "random_resized_crop",
           [](LoaderOptions& o, std::uint32_t height, std::uint32_t width, std::array<double, 2> scale,
@@ -206,10 +208,11 @@ void bind_image_loader(nb::module_& module) {
   nb::class_<Loader>(module, "ImageLoader", "Threads that make batches of pictures ahead of the caller.")
       .def(
           "__init__",
-          [](Loader* self, const std::string& data, const LoaderOptions& options) {
+          [](Loader* self, const std::vector<std::string>& data, const LoaderOptions& options) {
             new (self) Loader{value_or_raise(ImageLoader::open(data, options)), options.transform};
           },
-          nb::arg("data"), nb::arg("options"), Wait(), "Lists the data and starts the threads.")
+          nb::arg("data"), nb::arg("options"), Wait(),
+          "Lists the data, one name or several of tar shards, and starts the threads.")
       .def(
           "start",
           [](Loader& self, std::uint64_t epoch, std::uint64_t first) {

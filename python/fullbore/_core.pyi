@@ -207,6 +207,12 @@ class ImageLoaderOptions:
     @memory_limit.setter
     def memory_limit(self, arg: int, /) -> None: ...
 
+    @property
+    def listing_cache(self) -> str: ...
+
+    @listing_cache.setter
+    def listing_cache(self, arg: str, /) -> None: ...
+
     def random_resized_crop(self, height: int, width: int, scale: Sequence[float], ratio: Sequence[float]) -> None: ...
 
     def resize_center_crop(self, shorter_side: int, resized: Sequence[int], crop: Sequence[int]) -> None:
@@ -263,8 +269,10 @@ class ImageBatch:
 class ImageLoader:
     """Threads that make batches of pictures ahead of the caller."""
 
-    def __init__(self, data: str, options: ImageLoaderOptions) -> None:
-        """Lists the data and starts the threads."""
+    def __init__(self, data: Sequence[str], options: ImageLoaderOptions) -> None:
+        """
+        Lists the data, one name or several of tar shards, and starts the threads.
+        """
 
     def start(self, epoch: int, first: int) -> None:
         """Begins a pass at batch `first`; ends the one before."""

@@ -82,7 +82,8 @@ class ImageLoader:
     functions of (seed, epoch, sample). Without set_epoch() each pass is the next epoch.
 
     data: a folder with one folder of pictures per class (torchvision's ImageFolder: the same classes, files and order),
-        or a list of files, *.csv with columns path and label, or *.jsonl with objects that have them
+        or a list of files, *.csv with columns path and label, or *.jsonl with objects that have them; or tar shards in
+        WebDataset's form: a folder of them, a pattern ("train-{0000..0146}.tar"), or a list of names and patterns
     transform: RandomResizedCrop, or Resize and CenterCrop; RandomHorizontalFlip; Normalize. torchvision's go too.
     device: "cpu", or a CUDA device: then 8-bit pixels are copied ahead and normalised there, `batch.transfer` is the
         BatchTiming of the copy, and batches are torch tensors. On a machine without CUDA it is the CPU
@@ -97,6 +98,8 @@ class ImageLoader:
     max_bad: so many different bad pictures are put up with
     memory_limit: bytes of all batches together, those that you keep included
     index_memory: bytes for the places in JPEGs where decoding can start, about 1 kB each; later epochs then decode less
+    listing_cache: folder in which the places of the members of shards are kept for the next run; "auto" is
+        fullbore/shards in the user's cache ($XDG_CACHE_HOME or ~/.cache), None reads the shards' headers every time
     output: "torch", "numpy" or "dlpack" (objects with __dlpack__); None: torch where it is installed, else NumPy
 
     Raises ValueError for arguments, RuntimeError for data that cannot be read. One pass at a time: a new one ends the
@@ -113,7 +116,7 @@ class ImageLoader:
     def __init__(self, data, batch_size, *, transform, device="cpu", dtype="float32", layout="NCHW", seed=0,
                  shuffle=True, drop_last=True, uneven="pad", rank=None, world_size=None, threads="auto", depth=2,
                  on_error="raise", max_bad=1000, max_pixels=178_956_970, memory_limit=4 << 30,
-                 index_memory=256 << 20, output=None):  # fmt: skip
+                 index_memory=256 << 20, listing_cache="auto", output=None):  # fmt: skip
         core = _load_core()
         self._convert = _converter(output, dtype)
         options = core.ImageLoaderOptions()
@@ -129,9 +132,11 @@ class ImageLoader:
         options.batch_size, options.seed, options.shuffle, options.drop_last = batch_size, seed, shuffle, drop_last
         options.depth, options.max_bad, options.max_pixels = depth, max_bad, max_pixels
         options.memory_limit, options.index_memory = memory_limit, index_memory
+        options.listing_cache = _listing_cache() if listing_cache == "auto" else os.fspath(listing_cache or "")
         self.batch_size, self.seed, self.rank, self.world_size = batch_size, seed, options.rank, options.world_size
         self._options = options
-        self._core = core.ImageLoader(os.fspath(data), options)
+        names = data if isinstance(data, (list, tuple)) else [data]
+        self._core = core.ImageLoader([os.fspath(name) for name in names], options)
         self._pid = os.getpid()
         self._epoch = 0  # of the next pass
         self._first = 0  # batch that it begins at
@@ -298,6 +303,11 @@ def _converter(output, dtype):
     if output == "dlpack":
         return lambda array: array
     raise ValueError("output %r; use 'torch', 'numpy' or 'dlpack'" % (output,))
+
+
+def _listing_cache():
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(home, "fullbore", "shards")
 
 
 def _default_threads(core):

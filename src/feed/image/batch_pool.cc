@@ -26,6 +26,7 @@ BatchPool::BatchPool(const Catalogue& catalogue, const Plan& plan, const LoaderO
       sample_bytes_(sample_bytes(options.transform)),
       store_(std::make_shared<SlotStore>(options.plan.batch_size, options.plan.batch_size * sample_bytes_,
                                          options.memory_limit)),
+      shards_(catalogue),
       checkpoints_(catalogue.size(), options.index_memory) {
   for (int i = 0; i < threads; ++i) {
     threads_.emplace_back([this] { work(); });
@@ -105,7 +106,7 @@ base::Expected<Slot*> BatchPool::next() {
 }
 
 void BatchPool::work() {
-  SampleMaker maker(catalogue_, checkpoints_, options_.transform, options_.max_pixels);
+  SampleMaker maker(catalogue_, shards_, checkpoints_, options_.transform, options_.max_pixels);
   std::unique_lock lock(store_->mutex());
   while (const auto place = take_place(lock)) {
     lock.unlock();

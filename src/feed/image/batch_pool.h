@@ -58,6 +58,7 @@ class BatchPool {
   const LoaderOptions options_;
   const std::size_t sample_bytes_;
   const std::shared_ptr<SlotStore> store_;
+  ShardFiles shards_;
   CheckpointStore checkpoints_;
 
   // Under the store's mutex.

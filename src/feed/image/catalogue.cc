@@ -16,6 +16,25 @@ void Catalogue::add(std::string_view path, std::int64_t label) {
   labels_.push_back(label);
 }
 
+std::uint32_t Catalogue::add_shard(Shard shard) {
+  shards_.push_back(std::move(shard));
+  return static_cast<std::uint32_t>(shards_.size() - 1);
+}
+
+void Catalogue::add_member(std::string_view name, std::int64_t label, const Member& member) {
+  add(name, label);
+  members_.push_back(member);
+}
+
+std::optional<Catalogue::Member> Catalogue::member(std::uint64_t sample) const {
+  return members_.empty() ? std::nullopt : std::optional(members_[sample]);
+}
+
+const std::string* Catalogue::fault(std::uint64_t sample) const {
+  const auto found = faults_.find(sample);
+  return found == faults_.end() ? nullptr : &found->second;
+}
+
 std::string_view Catalogue::name(std::uint64_t sample) const {
   const std::uint64_t begin = sample == 0 ? 0 : ends_[sample - 1];
   return std::string_view(names_).substr(begin, ends_[sample] - begin);
@@ -24,6 +43,11 @@ std::string_view Catalogue::name(std::uint64_t sample) const {
 void Catalogue::path(std::uint64_t sample, std::string& path) const {
   const std::string_view inside = name(sample);
   path.clear();
+  if (const auto place = member(sample)) {
+    path += shard(place->shard).path;
+    if (!inside.empty()) (path += '/') += inside;
+    return;
+  }
   if (!inside.starts_with('/') && !root_.empty()) {
     path += root_;
     if (!root_.ends_with('/')) path += '/';

@@ -17,6 +17,9 @@ class FileBytes {
   // Valid until the next call. Only regular files are read: a FIFO in a data set would block a thread for ever.
   base::Expected<std::span<const std::uint8_t>> read(const std::string& path);
 
+  // Memory for `size` bytes from elsewhere, valid as long; refuses as much as read() does.
+  base::Expected<std::span<std::uint8_t>> reserve(std::uint64_t size);
+
  private:
   std::unique_ptr<std::uint8_t[]> memory_;
   std::size_t capacity_ = 0;

@@ -10,9 +10,8 @@
 
 #include "base/clock.h"
 #include "feed/image/batch_pool.h"
-#include "feed/image/file_list.h"
+#include "feed/image/data_source.h"
 #include "feed/image/geometry.h"
-#include "feed/image/image_folder.h"
 
 namespace fullbore::image {
 namespace {
@@ -96,7 +95,9 @@ struct ImageLoader::State {
   BadSample describe(const PlacedFault& fault) const {
     std::string path;
     catalogue.path(fault.sample, path);
-    return {fault.sample, std::move(path), fault.fault.stage, fault.fault.reason};
+    const auto member = catalogue.member(fault.sample);
+    const std::string where = member ? fmt::format("at byte {}: ", member->offset) : "";
+    return {fault.sample, std::move(path), fault.fault.stage, where + fault.fault.reason};
   }
 
   // Notes what is bad in a batch; the error if that ends the pass.
@@ -126,16 +127,21 @@ ImageLoader::~ImageLoader() {
   if (state_->forked()) static_cast<void>(state_.release());
 }
 
-Expected<std::unique_ptr<ImageLoader>> ImageLoader::open(const std::string& data, const LoaderOptions& options) {
+Expected<std::unique_ptr<ImageLoader>> ImageLoader::open(const std::vector<std::string>& data,
+                                                         const LoaderOptions& options) {
   if (std::string why = unusable_options(options); !why.empty()) return std::unexpected(Error{std::move(why)});
   const int threads = options.threads == 0 ? default_threads() : options.threads;
-  auto catalogue = is_file_list(data) ? read_file_list(data) : list_image_folder(data, threads);
+  auto catalogue = open_data(data, threads, options.listing_cache);
   if (!catalogue) return to_error(catalogue.error());
   auto plan = Plan::make(catalogue->size(), options.plan);
   if (!plan) return to_error(plan.error());
   std::unique_ptr<State> state(new State(std::move(*catalogue), *plan, options));
   state->pool = std::make_unique<BatchPool>(state->catalogue, state->plan, options, threads);
   return std::unique_ptr<ImageLoader>(new ImageLoader(std::move(state)));
+}
+
+Expected<std::unique_ptr<ImageLoader>> ImageLoader::open(const std::string& data, const LoaderOptions& options) {
+  return open(std::vector{data}, options);
 }
 
 std::uint64_t ImageLoader::samples() const {

@@ -30,9 +30,10 @@ std::size_t sample_bytes(const TransformOptions& transform) {
   return std::size_t{size.width} * size.height * 3 * bytes_per_value(transform.dtype);
 }
 
-SampleMaker::SampleMaker(const Catalogue& catalogue, CheckpointStore& checkpoints, const TransformOptions& transform,
-                         std::uint64_t max_pixels)
+SampleMaker::SampleMaker(const Catalogue& catalogue, ShardFiles& shards, CheckpointStore& checkpoints,
+                         const TransformOptions& transform, std::uint64_t max_pixels)
     : catalogue_(catalogue),
+      shards_(shards),
       transform_(transform),
       max_pixels_(max_pixels),
       out_(output_size(transform.geometry)),
@@ -42,8 +43,7 @@ SampleMaker::SampleMaker(const Catalogue& catalogue, CheckpointStore& checkpoint
 
 std::expected<void, SampleFault> SampleMaker::make(const SampleRandom& random, std::byte* out, SampleTimes& times) {
   const std::int64_t begin = base::monotonic_ns();
-  catalogue_.path(random.sample, path_);
-  const auto file = file_.read(path_);
+  const auto file = read(random.sample);
   const std::int64_t have_file = base::monotonic_ns();
   times.read_ns += have_file - begin;
   if (!file) return fault("read", file.error().message());
@@ -57,6 +57,13 @@ std::expected<void, SampleFault> SampleMaker::make(const SampleRandom& random, s
   finish(rgb_.data(), std::size_t{out_.width} * out_.height, transform_, out);
   times.finish_ns += base::monotonic_ns() - have_pixels;
   return {};
+}
+
+base::Expected<std::span<const std::uint8_t>> SampleMaker::read(std::uint64_t sample) {
+  if (const std::string* why = catalogue_.fault(sample)) return base::fail(*why);
+  if (const auto member = catalogue_.member(sample)) return shards_.read(*member, file_);
+  catalogue_.path(sample, path_);
+  return file_.read(path_);
 }
 
 void SampleMaker::make_blank(std::byte* out) {

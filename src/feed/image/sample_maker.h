@@ -11,6 +11,7 @@
 #include "feed/image/decoder.h"
 #include "feed/image/file_bytes.h"
 #include "feed/image/philox.h"
+#include "feed/image/shard_files.h"
 
 namespace fullbore::image {
 
@@ -27,9 +28,9 @@ struct SampleTimes {
 
 class SampleMaker {
  public:
-  // `catalogue` and `checkpoints` must outlive it.
-  SampleMaker(const Catalogue& catalogue, CheckpointStore& checkpoints, const TransformOptions& transform,
-              std::uint64_t max_pixels);
+  // `catalogue`, `shards` and `checkpoints` must outlive it.
+  SampleMaker(const Catalogue& catalogue, ShardFiles& shards, CheckpointStore& checkpoints,
+              const TransformOptions& transform, std::uint64_t max_pixels);
 
   // Writes sample_bytes() to `out`; adds to `times`.
   std::expected<void, SampleFault> make(const SampleRandom& random, std::byte* out, SampleTimes& times);
@@ -37,6 +38,7 @@ class SampleMaker {
   void make_blank(std::byte* out);
 
  private:
+  base::Expected<std::span<const std::uint8_t>> read(std::uint64_t sample);
   std::expected<void, SampleFault> decode(std::span<const std::uint8_t> file, const SampleRandom& random,
                                           std::uint8_t* rgb);
   Decoder* decoder_of(std::span<const std::uint8_t> file) const;
@@ -45,6 +47,7 @@ class SampleMaker {
                                    Rect kept, std::uint8_t* rgb);
 
   const Catalogue& catalogue_;
+  ShardFiles& shards_;
   const TransformOptions transform_;
   const std::uint64_t max_pixels_;
   const Size out_;

@@ -16,6 +16,7 @@
 #include "cli/collect.h"
 #include "cli/compare_command.h"
 #include "cli/fix_plan.h"
+#include "cli/pack_command.h"
 #include "cli/report_command.h"
 #include "cli/run.h"
 #include "cli/run_folders.h"
@@ -40,6 +41,9 @@ constexpr std::string_view kStory =
     "Fix and prove\n"
     "  fullbore run --fix -- python train.py    the same with the recommended settings applied\n"
     "  fullbore compare [A [B]]                 before and after: step time, samples/s, cost\n"
+    "\n"
+    "Feed\n"
+    "  fullbore pack DATA OUT                   pictures into tar shards, resumable and read back\n"
     "\n"
     "Keep\n"
     "  fullbore runs [list|clean]               what is kept in ./fullbore-runs\n"
@@ -230,6 +234,32 @@ void add_runs(CLI::App& app, Call& call) {
   });
 }
 
+int pack_with(PackCommandOptions options, const std::string& shard_size) {
+  if (!shard_size.empty()) {
+    const auto bytes = parse_bytes(shard_size);
+    if (!bytes) return fail(kUsage, bytes.error().message());
+    options.pack.shard_bytes = *bytes;
+  }
+  // The last name is OUT, as for cp.
+  if (options.data.size() < 2) return fail(kUsage, "pack needs DATA and the folder OUT to write to");
+  options.out = std::move(options.data.back());
+  options.data.pop_back();
+  return pack_command(options);
+}
+
+void add_pack(CLI::App& app, Call& call) {
+  auto options = std::make_shared<PackCommandOptions>();
+  auto shard_size = std::make_shared<std::string>();
+  CLI::App* sub = app.add_subcommand("pack", "Write pictures into tar shards; called again it goes on");
+  sub->add_option("DATA OUT", options->data,
+                  "Folder of classes, list of files, or shards; then the folder to write to");
+  sub->add_option("--shard-size", *shard_size, "A shard is not larger (default: 512MB)")->type_name("1GB");
+  sub->add_option("--shuffle", options->pack.shuffle, "Mix the samples, by this seed; without it they keep their order")
+      ->type_name("SEED");
+  sub->add_flag("--skip-bad", options->pack.skip_bad, "Leave out what is no picture, and list it in index.json");
+  sub->callback([=, &call] { call = [=] { return pack_with(*options, *shard_size); }; });
+}
+
 std::string unexpected_text(const std::vector<std::string>& rest, bool is_run) {
   const std::string first = rest.empty() ? "" : rest.front();
   if (first.starts_with('-')) {
@@ -250,6 +280,7 @@ int parse_and_call(std::vector<std::string> arguments, const std::vector<std::st
   add_report(app, call);
   add_compare(app, call);
   add_runs(app, call);
+  add_pack(app, call);
   const bool is_run = !arguments.empty() && arguments.front() == "run";
   std::ranges::reverse(arguments);
   try {

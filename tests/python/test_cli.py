@@ -72,6 +72,8 @@ def call(fullbore):
         (["compare", "a", "b", "c"], 2, "unknown argument 'c'"),
         (["runs", "clean"], 2, "--keep N or --max-size 1GB"),
         (["runs", "clean", "--max-size", "1 cup"], 2, "'1 cup' is no size"),
+        (["pack", "data"], 2, "pack needs DATA and the folder OUT"),
+        (["pack", "data", "out", "--shard-size", "1 cup"], 2, "'1 cup' is no size"),
         (["run"], 125, "no command to run"),
         (["run", "python", "x.py"], 125, "write `--` in front of the command: fullbore run -- python x.py"),
         (["run", "--for", "soon", "--", "true"], 125, "'soon' is no duration"),
@@ -91,7 +93,7 @@ def test_version_and_help_go_to_stdout(call, tmp_path):
     assert call("--version", cwd=tmp_path)[1].startswith("fullbore ")
     code, out, err = call("--help", cwd=tmp_path)
     assert (code, err) == (0, "") and "fullbore compare [A [B]]" in out
-    for command in ("run", "report", "compare", "runs"):
+    for command in ("run", "report", "compare", "runs", "pack"):
         assert call(command, "--help", cwd=tmp_path)[0] == 0
 
 

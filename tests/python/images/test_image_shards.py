@@ -2,6 +2,7 @@
 
 import io
 import os
+import subprocess
 import tarfile
 
 import pytest
@@ -9,9 +10,9 @@ import pytest
 np = pytest.importorskip("numpy")
 torch = pytest.importorskip("torch")
 
-import fullbore  # noqa: E402
+from fullbore import ImageLoader, RandomResizedCrop  # noqa: E402
 
-CROP = [fullbore.RandomResizedCrop((24, 32))]
+CROP = [RandomResizedCrop((24, 32))]
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +40,7 @@ def write_shards(folder, out, format=tarfile.PAX_FORMAT, key=lambda number: "%04
 
 
 def make(data, **options):
-    return fullbore.ImageLoader(data, 8, transform=CROP, **{"threads": 2, "seed": 3, **options})
+    return ImageLoader(data, 8, transform=CROP, **{"threads": 2, "seed": 3, **options})
 
 
 def contents(loader):
@@ -68,6 +69,13 @@ def test_long_and_foreign_names_are_read(folder, tmp_path, format):
     if format == tarfile.GNU_FORMAT:  # tarfile's pax writer has a form of its own for bytes that are no UTF-8
         assert paths == [str(shards / ("s-%03d.tar/%s.jpg" % (n // 16, name))) for n, name in enumerate(names)]
     assert len(paths) == 40
+
+
+def test_what_was_packed_has_its_classes(folder, tmp_path, fullbore):
+    subprocess.run([fullbore, "pack", folder, tmp_path / "packed"], check=True)
+    expected, loader = make(folder), make(tmp_path / "packed")
+    assert loader.class_to_idx == expected.class_to_idx == {"cat": 0, "dog": 1}
+    assert equal(contents(loader), contents(expected))
 
 
 def test_a_pass_is_resumed_in_the_middle(folder, tmp_path):

@@ -1,0 +1,17 @@
+// What the feeder's commands are given as DATA, opened as ImageLoader opens it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "feed/image/catalogue.h"
+
+namespace fullbore::cli {
+
+// Where the listings of tar shards are kept: fullbore/shards in $XDG_CACHE_HOME or ~/.cache; "" where neither is known.
+std::string listing_cache();
+
+base::Expected<image::Catalogue> open_feed_data(const std::vector<std::string>& names);
+
+}  // namespace fullbore::cli

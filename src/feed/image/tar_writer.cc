@@ -35,7 +35,7 @@ std::string ustar_header(std::string_view name, std::uint64_t size, char type) {
 std::string pax_record(std::string_view key, std::string_view value) {
   const std::size_t rest = key.size() + value.size() + 3;
   std::size_t length = rest;
-  while (fmt::formatted_size("{}", length) + rest != length) length = fmt::formatted_size("{}", length) + rest;
+  while (std::to_string(length).size() + rest != length) length = std::to_string(length).size() + rest;
   return fmt::format("{} {}={}\n", length, key, value);
 }
 

@@ -60,18 +60,59 @@ using Geometry = std::variant<RandomResizedCrop, ResizeCenterCrop>;
 enum class DType : std::uint8_t { kUint8, kFloat32, kFloat16, kBfloat16 };
 enum class Layout : std::uint8_t { kNchw, kNhwc };
 
-// (value / 255 - mean) / std for each of red, green and blue.
+// Both ends belong to it, but for the upper one where a number is drawn.
+struct Range {
+  double low = 1, high = 1;
+};
+
+// What lies outside of a picture: one colour, its outermost pixels, or the picture mirrored without or with these.
+enum class PadMode : std::uint8_t { kConstant, kEdge, kReflect, kSymmetric };
+
+// Borders, in pixels: torchvision's Pad.
+struct Pad {
+  std::uint32_t left = 0, top = 0, right = 0, bottom = 0;
+  std::array<std::uint8_t, 3> fill{0, 0, 0};  // for kConstant
+  PadMode mode = PadMode::kConstant;
+};
+
+// Changes in random order, by factors that are uniform in their range: torchvision's ColorJitter, with Pillow's values.
+struct ColorJitter {
+  std::optional<Range> brightness = {}, contrast = {}, saturation = {};
+  std::optional<Range> hue = {};  // of the circle, -0.5 to 0.5
+};
+
+// Gray with probability `p`: torchvision's RandomGrayscale.
+struct RandomGrayscale {
+  double p = 0.1;
+};
+
+// A part overwritten with probability `p`: torchvision's RandomErasing.
+struct RandomErasing {
+  double p = 0.5;
+  double scale_min = 0.02;  // of the area
+  double scale_max = 0.33;
+  double ratio_min = 0.3;  // height / width
+  double ratio_max = 3.3;
+  std::optional<std::array<float, 3>> value{{0, 0, 0}};  // none: normal numbers, only after the normalisation
+};
+
+using PixelStep = std::variant<Pad, ColorJitter, RandomGrayscale, RandomErasing>;
+
+// (value * scale - mean) / std for each of red, green and blue.
 struct Normalise {
   std::array<float, 3> mean{0, 0, 0};
   std::array<float, 3> std{1, 1, 1};
+  float scale = 1.0f / 255;
 };
 
 struct TransformOptions {
   Geometry geometry = RandomResizedCrop{};
   Filter filter = Filter::kBilinear;
-  double flip = 0;  // probability of being mirrored left to right
+  double flip = 0;                    // probability of being mirrored left to right
+  std::vector<PixelStep> steps = {};  // then, one after the other, on 8-bit pixels
   // Not for kUint8, which leaves values as they are: 0 to 255.
   Normalise normalise;
+  std::optional<RandomErasing> erasing = {};  // of what the normalisation gave, its values included
   DType dtype = DType::kFloat32;
   Layout layout = Layout::kNchw;
 };

@@ -23,9 +23,9 @@ using DI = hn::RebindToSigned<DF>;
 using DU = hn::RebindToUnsigned<DF>;
 using VF = hn::Vec<DF>;
 
-HWY_INLINE VF normalised(hn::Vec<D8> bytes, float mean, float std) {
+HWY_INLINE VF normalised(hn::Vec<D8> bytes, float scale, float mean, float std) {
   const VF value = hn::ConvertTo(DF(), hn::PromoteTo(DI(), bytes));
-  return hn::Div(hn::Sub(hn::Mul(value, hn::Set(DF(), 1.0f / 255)), hn::Set(DF(), mean)), hn::Set(DF(), std));
+  return hn::Div(hn::Sub(hn::Mul(value, hn::Set(DF(), scale)), hn::Set(DF(), mean)), hn::Set(DF(), std));
 }
 
 // How a type is stored: bits of VF as the unsigned type of its size.
@@ -71,9 +71,9 @@ HWY_INLINE void convert_vectors(const std::uint8_t* rgb, std::size_t count, cons
   for (std::size_t i = 0; i < count; i += hn::Lanes(DF())) {
     hn::Vec<D8> red, green, blue;
     hn::LoadInterleaved3(D8(), rgb + 3 * i, red, green, blue);
-    const auto r = As::convert(normalised(red, by.mean[0], by.std[0]));
-    const auto g = As::convert(normalised(green, by.mean[1], by.std[1]));
-    const auto b = As::convert(normalised(blue, by.mean[2], by.std[2]));
+    const auto r = As::convert(normalised(red, by.scale, by.mean[0], by.std[0]));
+    const auto g = As::convert(normalised(green, by.scale, by.mean[1], by.std[1]));
+    const auto b = As::convert(normalised(blue, by.scale, by.mean[2], by.std[2]));
     if (pixels != nullptr) {
       hn::StoreInterleaved3(r, g, b, d, pixels + 3 * i);
     } else {
@@ -118,6 +118,28 @@ void to_bfloat16(const std::uint8_t* rgb, std::size_t count, const Normalise& by
   convert<AsBfloat16>(rgb, count, by, layout, out);
 }
 
+template <typename As>
+HWY_INLINE void store(const float* values, std::size_t count, std::byte* memory) {
+  using T = hn::TFromD<typename As::D>;
+  const typename As::D d;
+  const std::size_t lanes = hn::Lanes(DF()), whole = count / lanes * lanes;
+  for (std::size_t i = 0; i < whole; i += lanes)
+    hn::StoreU(As::convert(hn::LoadU(DF(), values + i)), d, reinterpret_cast<T*>(memory) + i);
+  if (whole == count) return;
+  float last[HWY_MAX_BYTES / sizeof(float)] = {};
+  T made[HWY_MAX_BYTES / sizeof(float)];
+  std::memcpy(last, values + whole, (count - whole) * sizeof(float));
+  hn::StoreU(As::convert(hn::LoadU(DF(), last)), d, made);
+  std::memcpy(memory + whole * sizeof(T), made, (count - whole) * sizeof(T));
+}
+
+void store_float16(const float* values, std::size_t count, std::byte* out) {
+  store<AsFloat16>(values, count, out);
+}
+void store_bfloat16(const float* values, std::size_t count, std::byte* out) {
+  store<AsBfloat16>(values, count, out);
+}
+
 void to_planes(const std::uint8_t* rgb, std::size_t count, std::uint8_t* out) {
   const hn::ScalableTag<std::uint8_t> d;
   std::size_t i = 0;
@@ -143,6 +165,8 @@ namespace fullbore::image {
 HWY_EXPORT(to_float32);
 HWY_EXPORT(to_float16);
 HWY_EXPORT(to_bfloat16);
+HWY_EXPORT(store_float16);
+HWY_EXPORT(store_bfloat16);
 HWY_EXPORT(to_planes);
 
 std::size_t bytes_per_value(DType dtype) {
@@ -174,6 +198,20 @@ void finish(const std::uint8_t* rgb, std::size_t count, const TransformOptions& 
       return HWY_DYNAMIC_DISPATCH(to_float16)(rgb, count, by, options.layout, out);
     case DType::kBfloat16:
       return HWY_DYNAMIC_DISPATCH(to_bfloat16)(rgb, count, by, options.layout, out);
+  }
+}
+
+void store_values(const float* values, std::size_t count, DType dtype, std::byte* out) {
+  switch (dtype) {
+    case DType::kUint8:
+      return;
+    case DType::kFloat32:
+      std::memcpy(out, values, count * sizeof(float));
+      return;
+    case DType::kFloat16:
+      return HWY_DYNAMIC_DISPATCH(store_float16)(values, count, out);
+    case DType::kBfloat16:
+      return HWY_DYNAMIC_DISPATCH(store_bfloat16)(values, count, out);
   }
 }
 

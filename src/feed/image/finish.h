@@ -15,4 +15,7 @@ std::size_t bytes_per_value(DType dtype);
 // without gaps.
 void finish(const std::uint8_t* rgb, std::size_t count, const TransformOptions& options, std::byte* out);
 
+// `count` values as `dtype`, which is not kUint8; rounded to the nearest even.
+void store_values(const float* values, std::size_t count, DType dtype, std::byte* out);
+
 }  // namespace fullbore::image

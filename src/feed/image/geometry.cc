@@ -5,30 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "feed/image/portable_math.h"
+
 namespace fullbore::image {
 namespace {
 
 constexpr int kTries = 10;
-
-// exp and log by basic operations only: those of the C library differ in the last bit from one processor to another,
-// and crops must not.
-double portable_exp(double x) {
-  constexpr int kHalvings = 10;
-  x = std::ldexp(x, -kHalvings);
-  double term = 1, sum = 1;
-  for (int i = 1; i <= 10; ++i) sum += term = term * x / i;
-  for (int i = 0; i < kHalvings; ++i) sum *= sum;
-  return sum;
-}
-
-double portable_log(double x) {
-  double y = 0;  // Halley's method on exp(y) = x
-  for (int i = 0; i < 12; ++i) {
-    const double reached = portable_exp(y);
-    y += 2 * (x - reached) / (x + reached);
-  }
-  return y;
-}
 
 // Python's round: ties go to the even neighbour.
 std::uint32_t rounded(double x) {
@@ -63,7 +45,7 @@ Size resized_of(const ResizeCenterCrop& eval, Size size) {
 
 }  // namespace
 
-Size output_size(const Geometry& geometry) {
+Size kept_size(const Geometry& geometry) {
   if (const auto* crop = std::get_if<RandomResizedCrop>(&geometry)) return crop->size;
   return std::get<ResizeCenterCrop>(geometry).crop;
 }
@@ -92,7 +74,7 @@ View view_of(const Geometry& geometry, Size size, const SampleRandom& random) {
 }
 
 std::string unusable(const Geometry& geometry) {
-  const Size out = output_size(geometry);
+  const Size out = kept_size(geometry);
   if (out.width == 0 || out.height == 0 || out.width > 16'384 || out.height > 16'384)
     return fmt::format("pictures of {} x {}; 1 to 16384 can be made", out.height, out.width);
   if (const auto* crop = std::get_if<RandomResizedCrop>(&geometry)) {

@@ -16,7 +16,8 @@ struct View {
   Rect kept;
 };
 
-Size output_size(const Geometry& geometry);
+// Of what view_of() keeps.
+Size kept_size(const Geometry& geometry);
 
 // For a picture of `size`, which is not empty.
 View view_of(const Geometry& geometry, Size size, const SampleRandom& random);

@@ -11,7 +11,9 @@
 #include "base/clock.h"
 #include "feed/image/batch_pool.h"
 #include "feed/image/data_source.h"
+#include "feed/image/erase.h"
 #include "feed/image/geometry.h"
+#include "feed/image/pixel_steps.h"
 
 namespace fullbore::image {
 namespace {
@@ -25,6 +27,10 @@ std::string unusable_options(const LoaderOptions& options) {
   if (std::string why = unusable(transform.geometry); !why.empty()) return why;
   if (!(transform.flip >= 0 && transform.flip <= 1))
     return fmt::format("a probability of {} to flip; it is from 0 to 1", transform.flip);
+  if (std::string why = unusable(transform.steps, kept_size(transform.geometry)); !why.empty()) return why;
+  if (transform.erasing && transform.dtype == DType::kUint8)
+    return "erasing after the normalisation, which 8-bit pixels do not have; erase before it";
+  if (std::string why = transform.erasing ? unusable(*transform.erasing) : ""; !why.empty()) return why;
   for (const float std : transform.normalise.std) {
     if (!(std > 0)) return fmt::format("a std of {}; it must be positive", std);
   }
@@ -160,7 +166,7 @@ int ImageLoader::threads() const {
   return state_->pool->threads();
 }
 Size ImageLoader::picture_size() const {
-  return output_size(state_->options.transform.geometry);
+  return output_size(state_->options.transform);
 }
 const std::vector<std::string>& ImageLoader::classes() const {
   return state_->catalogue.classes();

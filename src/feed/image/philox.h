@@ -24,16 +24,16 @@ inline PhiloxBlock philox4x64(PhiloxBlock counter, std::array<std::uint64_t, 2> 
 }
 
 // What numbers are drawn for; each purpose has its own, so that adding a transform leaves the others as they were.
-enum class Draw : std::uint64_t { kOrder, kCrop, kFlip, kRefill };
+enum class Draw : std::uint64_t { kOrder, kCrop, kFlip, kRefill, kColor, kGray, kErase, kNormal };
 
-// The numbers of one sample in one epoch. `index` counts the draws of a purpose.
+// The numbers of one sample in one epoch. `index` counts the draws of a purpose, `which` the steps that have it.
 struct SampleRandom {
   std::uint64_t seed = 0;
   std::uint64_t epoch = 0;
   std::uint64_t sample = 0;
 
-  PhiloxBlock block(Draw purpose, std::uint64_t index) const {
-    return philox4x64({sample, epoch, index, static_cast<std::uint64_t>(purpose)}, {seed, 0});
+  PhiloxBlock block(Draw purpose, std::uint64_t index, std::uint64_t which = 0) const {
+    return philox4x64({sample, epoch, index, static_cast<std::uint64_t>(purpose)}, {seed, which});
   }
 };
 

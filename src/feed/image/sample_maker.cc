@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/clock.h"
+#include "feed/image/erase.h"
 #include "feed/image/finish.h"
 #include "feed/image/geometry.h"
 
@@ -15,8 +16,9 @@ std::unexpected<SampleFault> fault(const char* stage, std::string reason) {
   return std::unexpected(SampleFault{stage, std::move(reason)});
 }
 
-bool is_rgb8(const TransformOptions& transform) {
-  return transform.dtype == DType::kUint8 && transform.layout == Layout::kNhwc;
+// Decoding gives the bytes of the batch.
+bool is_decoded_only(const TransformOptions& transform) {
+  return transform.dtype == DType::kUint8 && transform.layout == Layout::kNhwc && transform.steps.empty();
 }
 
 bool is_whole(const Rect& part, Size size) {
@@ -25,8 +27,12 @@ bool is_whole(const Rect& part, Size size) {
 
 }  // namespace
 
+Size output_size(const TransformOptions& transform) {
+  return size_after(transform.steps, kept_size(transform.geometry));
+}
+
 std::size_t sample_bytes(const TransformOptions& transform) {
-  const Size size = output_size(transform.geometry);
+  const Size size = output_size(transform);
   return std::size_t{size.width} * size.height * 3 * bytes_per_value(transform.dtype);
 }
 
@@ -36,10 +42,10 @@ SampleMaker::SampleMaker(const Catalogue& catalogue, ShardFiles& shards, Checkpo
       shards_(shards),
       transform_(transform),
       max_pixels_(max_pixels),
-      out_(output_size(transform.geometry)),
-      decoders_(make_decoders(checkpoints)) {
-  if (!is_rgb8(transform)) rgb_.resize(std::size_t{out_.width} * out_.height * 3);
-}
+      kept_(kept_size(transform.geometry)),
+      out_(output_size(transform)),
+      decoders_(make_decoders(checkpoints)),
+      steps_(transform.steps, kept_) {}
 
 std::expected<void, SampleFault> SampleMaker::make(const SampleRandom& random, std::byte* out, SampleTimes& times) {
   const std::int64_t begin = base::monotonic_ns();
@@ -48,13 +54,13 @@ std::expected<void, SampleFault> SampleMaker::make(const SampleRandom& random, s
   times.read_ns += have_file - begin;
   if (!file) return fault("read", file.error().message());
 
-  const bool direct = is_rgb8(transform_);
-  auto decoded = decode(*file, random, direct ? reinterpret_cast<std::uint8_t*>(out) : rgb_.data());
+  const bool direct = is_decoded_only(transform_);
+  auto decoded = decode(*file, random, direct ? reinterpret_cast<std::uint8_t*>(out) : steps_.input());
   const std::int64_t have_pixels = base::monotonic_ns();
   times.decode_ns += have_pixels - have_file;
   if (!decoded || direct) return decoded;
 
-  finish(rgb_.data(), std::size_t{out_.width} * out_.height, transform_, out);
+  finish_sample(steps_.run(random), random, out);
   times.finish_ns += base::monotonic_ns() - have_pixels;
   return {};
 }
@@ -66,13 +72,18 @@ base::Expected<std::span<const std::uint8_t>> SampleMaker::read(std::uint64_t sa
   return file_.read(path_);
 }
 
+void SampleMaker::finish_sample(const std::uint8_t* rgb, const SampleRandom& random, std::byte* out) const {
+  finish(rgb, std::size_t{out_.width} * out_.height, transform_, out);
+  if (!transform_.erasing) return;
+  const std::uint64_t which = transform_.steps.size();  // behind those on 8-bit pixels
+  if (const auto part = draw_rectangle(*transform_.erasing, out_, random, which))
+    erase_finished(*transform_.erasing, *part, out_, transform_, random, out);
+}
+
 void SampleMaker::make_blank(std::byte* out) {
-  if (is_rgb8(transform_)) {
-    std::memset(out, 0, sample_bytes(transform_));
-    return;
-  }
-  rgb_.assign(rgb_.size(), 0);
-  finish(rgb_.data(), std::size_t{out_.width} * out_.height, transform_, out);
+  const std::size_t pixels = std::size_t{out_.width} * out_.height;
+  blank_.assign(pixels * 3, 0);
+  finish(blank_.data(), pixels, transform_, out);
 }
 
 Decoder* SampleMaker::decoder_of(std::span<const std::uint8_t> file) const {
@@ -93,7 +104,7 @@ std::expected<void, SampleFault> SampleMaker::decode(std::span<const std::uint8_
   const View view = view_of(transform_.geometry, *size, random);
   const bool flip = transform_.flip > 0 && to_unit(random.block(Draw::kFlip, 0)[0]) < transform_.flip;
   const DecodeJob job{view.window, view.resized, transform_.filter, flip, random.sample};
-  const auto done = is_whole(view.kept, view.resized) ? decoder->decode(file, job, {rgb, std::size_t{out_.width} * 3})
+  const auto done = is_whole(view.kept, view.resized) ? decoder->decode(file, job, {rgb, std::size_t{kept_.width} * 3})
                                                       : decode_part(*decoder, file, job, view.kept, rgb);
   if (!done) return fault("decode", done.error().message());
   return {};

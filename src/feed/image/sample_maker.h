@@ -11,6 +11,7 @@
 #include "feed/image/decoder.h"
 #include "feed/image/file_bytes.h"
 #include "feed/image/philox.h"
+#include "feed/image/pixel_steps.h"
 #include "feed/image/shard_files.h"
 
 namespace fullbore::image {
@@ -41,6 +42,7 @@ class SampleMaker {
   base::Expected<std::span<const std::uint8_t>> read(std::uint64_t sample);
   std::expected<void, SampleFault> decode(std::span<const std::uint8_t> file, const SampleRandom& random,
                                           std::uint8_t* rgb);
+  void finish_sample(const std::uint8_t* rgb, const SampleRandom& random, std::byte* out) const;
   Decoder* decoder_of(std::span<const std::uint8_t> file) const;
   // Decodes into rows of the resized picture and keeps its centre.
   base::Expected<void> decode_part(Decoder& decoder, std::span<const std::uint8_t> file, const DecodeJob& job,
@@ -50,14 +52,16 @@ class SampleMaker {
   ShardFiles& shards_;
   const TransformOptions transform_;
   const std::uint64_t max_pixels_;
-  const Size out_;
+  const Size kept_, out_;  // before and after the steps on pixels
   std::vector<std::unique_ptr<Decoder>> decoders_;
   FileBytes file_;
   std::string path_;
-  std::vector<std::uint8_t> rgb_;      // of the finished size; unused where the batch itself is 8-bit RGB
+  PixelSteps steps_;
   std::vector<std::uint8_t> resized_;  // before its centre is cut out
+  std::vector<std::uint8_t> blank_;
 };
 
+Size output_size(const TransformOptions& transform);
 std::size_t sample_bytes(const TransformOptions& transform);
 
 }  // namespace fullbore::image

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -56,6 +57,13 @@ nb::dlpack::dtype dtype_of(image::DType dtype) {
       return {static_cast<std::uint8_t>(Code::Bfloat), 16, 1};
   }
   throw std::logic_error("an unknown type");
+}
+
+using OptionalRange = std::optional<std::array<double, 2>>;
+
+std::optional<image::Range> to_range(const OptionalRange& ends) {
+  if (!ends) return std::nullopt;
+  return image::Range{(*ends)[0], (*ends)[1]};
 }
 
 // Arrays keep the batch, so its memory is used again only when the last of them is gone.
@@ -130,6 +138,11 @@ void bind_options(nb::module_& module) {
       .value("skip", image::OnError::kSkip)
       .value("replace", image::OnError::kReplace);
   nb::enum_<image::Uneven>(module, "ImageUneven").value("pad", image::Uneven::kPad).value("drop", image::Uneven::kDrop);
+  nb::enum_<image::PadMode>(module, "ImagePadMode")
+      .value("constant", image::PadMode::kConstant)
+      .value("edge", image::PadMode::kEdge)
+      .value("reflect", image::PadMode::kReflect)
+      .value("symmetric", image::PadMode::kSymmetric);
   nb::enum_<image::Filter>(module, "ImageFilter")
       .value("bilinear", image::Filter::kBilinear)
       .value("bicubic", image::Filter::kBicubic);
@@ -194,9 +207,44 @@ void bind_options(nb::module_& module) {
       .def(
           "normalise",
           [](LoaderOptions& o, std::array<float, 3> mean, std::array<float, 3> std) {
-            o.transform.normalise = {mean, std};
+            o.transform.normalise.mean = mean;
+            o.transform.normalise.std = std;
           },
-          nb::arg("mean"), nb::arg("std"));
+          nb::arg("mean"), nb::arg("std"))
+      .def_prop_rw(
+          "scale", [](LoaderOptions& o) { return o.transform.normalise.scale; },
+          [](LoaderOptions& o, float v) { o.transform.normalise.scale = v; })
+      .def(
+          "pad",
+          [](LoaderOptions& o, std::array<std::uint32_t, 4> borders, std::array<std::uint8_t, 3> fill,
+             image::PadMode mode) {
+            o.transform.steps.push_back(image::Pad{borders[0], borders[1], borders[2], borders[3], fill, mode});
+          },
+          nb::arg("borders"), nb::arg("fill"), nb::arg("mode"), "Borders are left, top, right, bottom.")
+      .def(
+          "color_jitter",
+          [](LoaderOptions& o, OptionalRange brightness, OptionalRange contrast, OptionalRange saturation,
+             OptionalRange hue) {
+            o.transform.steps.push_back(
+                image::ColorJitter{to_range(brightness), to_range(contrast), to_range(saturation), to_range(hue)});
+          },
+          nb::arg("brightness").none(), nb::arg("contrast").none(), nb::arg("saturation").none(), nb::arg("hue").none())
+      .def(
+          "random_grayscale",
+          [](LoaderOptions& o, double p) { o.transform.steps.push_back(image::RandomGrayscale{p}); }, nb::arg("p"))
+      .def(
+          "random_erasing",
+          [](LoaderOptions& o, double p, std::array<double, 2> scale, std::array<double, 2> ratio,
+             std::optional<std::array<float, 3>> value, bool finished) {
+            const image::RandomErasing erasing{p, scale[0], scale[1], ratio[0], ratio[1], value};
+            if (finished) {
+              o.transform.erasing = erasing;
+            } else {
+              o.transform.steps.push_back(erasing);
+            }
+          },
+          nb::arg("p"), nb::arg("scale"), nb::arg("ratio"), nb::arg("value").none(), nb::arg("finished"),
+          "`finished`: after the normalisation. No value: normal numbers.");
 }
 
 }  // namespace

@@ -89,6 +89,15 @@ class ImageUneven(enum.Enum):
 
     drop = 1
 
+class ImagePadMode(enum.Enum):
+    constant = 0
+
+    edge = 1
+
+    reflect = 2
+
+    symmetric = 3
+
 class ImageFilter(enum.Enum):
     bilinear = 0
 
@@ -221,6 +230,22 @@ class ImageLoaderOptions:
         """
 
     def normalise(self, mean: Sequence[float], std: Sequence[float]) -> None: ...
+
+    @property
+    def scale(self) -> float: ...
+
+    @scale.setter
+    def scale(self, arg: float, /) -> None: ...
+
+    def pad(self, borders: Sequence[int], fill: Sequence[int], mode: ImagePadMode) -> None:
+        """Borders are left, top, right, bottom."""
+
+    def color_jitter(self, brightness: Sequence[float] | None, contrast: Sequence[float] | None, saturation: Sequence[float] | None, hue: Sequence[float] | None) -> None: ...
+
+    def random_grayscale(self, p: float) -> None: ...
+
+    def random_erasing(self, p: float, scale: Sequence[float], ratio: Sequence[float], value: Sequence[float] | None, finished: bool) -> None:
+        """`finished`: after the normalisation. No value: normal numbers."""
 
 class ImageBatchTimes:
     """

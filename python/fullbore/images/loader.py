@@ -6,8 +6,8 @@ import os
 import sys
 import weakref
 
+from .pipeline import arrange, choose_dtype, compile_into
 from .ranks import find_rank
-from .transforms import compile_into
 
 _STATE_VERSION = 1
 _open = weakref.WeakSet()
@@ -84,10 +84,12 @@ class ImageLoader:
     data: a folder with one folder of pictures per class (torchvision's ImageFolder: the same classes, files and order),
         or a list of files, *.csv with columns path and label, or *.jsonl with objects that have them; or tar shards in
         WebDataset's form: a folder of them, a pattern ("train-{0000..0146}.tar"), or a list of names and patterns
-    transform: RandomResizedCrop, or Resize and CenterCrop; RandomHorizontalFlip; Normalize. torchvision's go too.
+    transform: RandomResizedCrop, or Resize and CenterCrop; RandomHorizontalFlip; Pad, ColorJitter, RandomGrayscale and
+        RandomErasing in any order; ToDtype; Normalize; RandomErasing. torchvision's go too.
     device: "cpu", or a CUDA device: then 8-bit pixels are copied ahead and normalised there, `batch.transfer` is the
         BatchTiming of the copy, and batches are torch tensors. On a machine without CUDA it is the CPU
-    dtype: "float32", "float16", "bfloat16" (value / 255, then Normalize), or "uint8" (0 to 255; no Normalize)
+    dtype: "float32", "float16", "bfloat16" (value / 255, then Normalize), or "uint8" (0 to 255; no Normalize). By
+        default that of ToDtype, else float32
     layout: "NCHW" or "NHWC"
     drop_last: leave out a last batch that is not full
     uneven: what does not divide among ranks is filled up with the epoch's first samples ("pad") or left out ("drop")
@@ -113,16 +115,16 @@ class ImageLoader:
             cls = cls if open_device(device) is None else DeviceImageLoader
         return super().__new__(cls)
 
-    def __init__(self, data, batch_size, *, transform, device="cpu", dtype="float32", layout="NCHW", seed=0,
+    def __init__(self, data, batch_size, *, transform, device="cpu", dtype=None, layout="NCHW", seed=0,
                  shuffle=True, drop_last=True, uneven="pad", rank=None, world_size=None, threads="auto", depth=2,
                  on_error="raise", max_bad=1000, max_pixels=178_956_970, memory_limit=4 << 30,
                  index_memory=256 << 20, listing_cache="auto", output=None):  # fmt: skip
         core = _load_core()
+        pipeline = arrange(transform)
+        dtype = choose_dtype(pipeline, dtype)
         self._convert = _converter(output, dtype)
         options = core.ImageLoaderOptions()
-        normalised = compile_into(options, transform)
-        if normalised and dtype == "uint8":
-            raise ValueError("Normalize with dtype uint8: values stay 0 to 255 ; use a float type, or leave it out")
+        compile_into(options, pipeline)
         options.dtype = _choice(core.ImageDType, dtype, "dtype")
         options.layout = _choice(core.ImageLayout, layout, "layout")
         options.uneven = _choice(core.ImageUneven, uneven, "uneven")

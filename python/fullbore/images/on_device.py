@@ -9,7 +9,7 @@ from fullbore.prefetch import PrefetchDataLoader
 from fullbore.prefetch.devices import open_device
 
 from .loader import ImageBatch, ImageLoader
-from .transforms import normalisation_of
+from .pipeline import arrange, choose_dtype
 
 __all__ = ["DeviceImageLoader", "Finish", "open_device"]
 
@@ -20,32 +20,33 @@ class Finish:
     torch's own operations on the stream that is current: the product also converts, so it is four kernels.
     """
 
-    def __init__(self, dtype, layout, mean, std):
+    def __init__(self, dtype, layout, mean, std, scale):
         self._dtype = getattr(torch, dtype)
         self._layout = layout
-        self._mean, self._std = torch.tensor(mean), torch.tensor(std)
+        self._mean, self._std, self._scale = torch.tensor(mean), torch.tensor(std), scale
 
     def __call__(self, images):
         if self._dtype is not torch.uint8:
             if self._mean.device != images.device:
                 self._mean, self._std = self._mean.to(images.device), self._std.to(images.device)
-            images = torch.mul(images, 1.0 / 255).sub_(self._mean).div_(self._std).to(self._dtype)
+            images = torch.mul(images, self._scale).sub_(self._mean).div_(self._std).to(self._dtype)
         return images.permute(0, 3, 1, 2).contiguous() if self._layout == "NCHW" else images
 
 
 class DeviceImageLoader(ImageLoader):
     """What ImageLoader(device="cuda") makes."""
 
-    def __init__(self, data, batch_size, *, transform, device, dtype="float32", layout="NCHW", output=None, **options):
+    def __init__(self, data, batch_size, *, transform, device, dtype=None, layout="NCHW", output=None, **options):
         if output not in (None, "torch"):
             raise ValueError("output %r on a device; batches are torch tensors there" % (output,))
-        transform, mean, std = normalisation_of(transform)
-        if dtype == "uint8" and mean is not None:
-            raise ValueError("Normalize with dtype uint8: values stay 0 to 255; use a float type, or leave it out")
+        pipeline = arrange(transform)
+        dtype = choose_dtype(pipeline, dtype)
         if not isinstance(getattr(torch, dtype, None), torch.dtype) or layout not in ("NCHW", "NHWC"):
             raise ValueError("dtype %r, layout %r; use uint8 or a float type, and NCHW or NHWC" % (dtype, layout))
-        super().__init__(data, batch_size, transform=transform, dtype="uint8", layout="NHWC", output="torch", **options)
-        self._finish = Finish(dtype, layout, mean or (0.0, 0.0, 0.0), std or (1.0, 1.0, 1.0))
+        super().__init__(data, batch_size, transform=pipeline.on_bytes(), dtype="uint8", layout="NHWC", output="torch",
+                         **options)  # fmt: skip
+        mean, std = pipeline.normalize or ((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
+        self._finish = Finish(dtype, layout, mean, std, 1.0 / 255 if pipeline.scale else 1.0)
         self._prefetch = PrefetchDataLoader(_Host(self), device, with_timing=True)
 
     def __iter__(self):

@@ -1,9 +1,4 @@
-"""What may be done to a picture, by torchvision's names and with its arguments.
-
-A list of transforms is compiled into one pass in C++: the part of the picture that is seen, mirroring, normalising. The
-transforms of torchvision itself are taken as well: they are known by the name of their class and read by the names of
-their attributes, so a pipeline written for it moves over as it is.
-"""
+"""What may be done to a picture, by torchvision's names and with its arguments; pipeline.py makes one pass of them."""
 
 import dataclasses
 
@@ -55,97 +50,61 @@ class Normalize:
     std: tuple
 
 
-# Types and layouts are the loader's own arguments; these of torchvision say the same.
-_ALREADY_DONE = {"ToTensor", "PILToTensor", "ToImage", "ToPureTensor", "ToDtype", "ConvertImageDtype"}
+@dataclasses.dataclass(frozen=True)
+class Pad:
+    """Borders around the picture, once it has its size.
+
+    padding: pixels; one number, two (left and right, above and below) or four (left, above, right, below)
+    fill: 0 to 255, one number or three, for "constant"
+    padding_mode: "constant", "edge" (the outermost pixels), "reflect" or "symmetric" (mirrored without or with these)
+    """
+
+    padding: object
+    fill: object = 0
+    padding_mode: str = "constant"
 
 
-def compile_into(options, transforms):
-    """Sets the transforms on a _core.ImageLoaderOptions. Raises ValueError for what is unknown or in another order."""
-    steps = [step for step in _flat(transforms) if type(step).__name__ not in _ALREADY_DONE]
-    names = [type(step).__name__ for step in steps]
-    for name in names:
-        if name not in ("RandomResizedCrop", "Resize", "CenterCrop", "RandomHorizontalFlip", "Normalize"):
-            raise ValueError(
-                "there is no transform %s here; known are RandomResizedCrop, Resize, CenterCrop, RandomHorizontalFlip "
-                "and Normalize" % name
-            )
-    by_name = dict(zip(names, steps))
-    order = [name for name in names if name != "RandomHorizontalFlip"]  # it gives the same wherever it stands
-    if len(by_name) < len(names) or order not in _ORDERS:
-        raise ValueError(
-            "transforms %s; use RandomResizedCrop, or Resize (and CenterCrop), then Normalize, each once"
-            % ", ".join(names or ["(none)"])
-        )
-    _set_geometry(options, by_name)
-    if "RandomHorizontalFlip" in by_name:
-        options.flip = by_name["RandomHorizontalFlip"].p
-    if "Normalize" in by_name:
-        options.normalise(_three(by_name["Normalize"].mean, "mean"), _three(by_name["Normalize"].std, "std"))
-    return "Normalize" in by_name
+@dataclasses.dataclass(frozen=True)
+class ColorJitter:
+    """Changes brightness, contrast, saturation and hue in a random order, with the pixels of Pillow.
+
+    A number x stands for a factor from max(0, 1 - x) to 1 + x, for the hue for a turn from -x to x, at most 0.5 of the
+    circle; a pair stands for itself, None for no change.
+    """
+
+    brightness: object = None
+    contrast: object = None
+    saturation: object = None
+    hue: object = None
 
 
-def normalisation_of(transforms):
-    """(the other transforms, mean, std); None for both without Normalize."""
-    steps = list(_flat(transforms))
-    mine = [step for step in steps if type(step).__name__ == "Normalize"]
-    if len(mine) > 1:
-        raise ValueError("transforms with Normalize %d times; use it once" % len(mine))
-    rest = [step for step in steps if step not in mine]
-    return (rest, _three(mine[0].mean, "mean"), _three(mine[0].std, "std")) if mine else (rest, None, None)
+@dataclasses.dataclass(frozen=True)
+class RandomGrayscale:
+    """Gray in all three colours with probability `p`, by Pillow's weights."""
+
+    p: float = 0.1
 
 
-_GEOMETRIES = (["RandomResizedCrop"], ["Resize"], ["Resize", "CenterCrop"])
-_ORDERS = [*_GEOMETRIES, *([*geometry, "Normalize"] for geometry in _GEOMETRIES)]
+@dataclasses.dataclass(frozen=True)
+class ToDtype:
+    """The type of the values: "float32", "float16", "bfloat16", or torch's. `scale`: 0 to 255 becomes 0 to 1.
+
+    What comes behind it is computed in float32 and rounded to `dtype` at the end.
+    """
+
+    dtype: object
+    scale: bool = False
 
 
-def _flat(transforms):
-    if type(transforms).__name__ == "Compose":
-        transforms = transforms.transforms
-    elif not isinstance(transforms, (list, tuple)):
-        transforms = [transforms]
-    for step in transforms:
-        if type(step).__name__ == "Compose" or isinstance(step, (list, tuple)):
-            yield from _flat(step)
-        else:
-            yield step
+@dataclasses.dataclass(frozen=True)
+class RandomErasing:
+    """Overwrites a random part with probability `p`: `scale` of the area, of a random `ratio` (height / width).
 
+    value: one number, three, or "random" for normally distributed ones. In the units of the place where it stands: 0 to
+        255 before ToDtype and Normalize, where "random" is not to be had
+    """
 
-def _set_geometry(options, by_name):
-    from fullbore import _core
-
-    main = by_name.get("RandomResizedCrop") or by_name["Resize"]
-    filters = {"bilinear": _core.ImageFilter.bilinear, "bicubic": _core.ImageFilter.bicubic}
-    name = getattr(main.interpolation, "value", main.interpolation)  # torchvision's is an enumeration
-    if name not in filters:
-        raise ValueError("interpolation %r; use 'bilinear' or 'bicubic'" % (name,))
-    options.filter = filters[name]
-    if getattr(main, "max_size", None) is not None:
-        raise ValueError("Resize with max_size is not done here; use Resize(size) and CenterCrop(size)")
-    if getattr(main, "antialias", True) is False:
-        raise ValueError("resizing without antialiasing is not done here; use antialias=True, as Pillow does")
-    if "RandomResizedCrop" in by_name:
-        height, width = _pair(main.size)
-        options.random_resized_crop(height, width, tuple(main.scale), tuple(main.ratio))
-        return
-    size = list(main.size) if isinstance(main.size, (list, tuple)) else [main.size]
-    crop = by_name.get("CenterCrop")
-    if len(size) == 1 and crop is None:
-        raise ValueError(
-            "Resize(%d) alone leaves pictures of different shapes; add CenterCrop, or give two sizes" % size[0]
-        )
-    if len(size) == 1:
-        options.resize_center_crop(size[0], (0, 0), _pair(crop.size))
-    else:
-        options.resize_center_crop(0, tuple(size), _pair(crop.size) if crop else tuple(size))
-
-
-def _pair(size):
-    sizes = list(size) if isinstance(size, (list, tuple)) else [size]
-    return (sizes[0], sizes[-1])
-
-
-def _three(values, what):
-    values = tuple(float(value) for value in values)
-    if len(values) != 3:
-        raise ValueError("a %s of %d values; pictures are RGB, so it has 3" % (what, len(values)))
-    return values
+    p: float = 0.5
+    scale: tuple = (0.02, 0.33)
+    ratio: tuple = (0.3, 3.3)
+    value: object = 0

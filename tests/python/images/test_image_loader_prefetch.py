@@ -69,7 +69,7 @@ def test_the_device_finishes_as_the_cpu_does(folder, dtype, layout):
     transform = [crop] if dtype == "uint8" else [crop, fullbore.Normalize(mean, std)]
     plain = fullbore.ImageLoader(folder, 8, transform=[crop], dtype="uint8", layout="NHWC", threads=1)
     wanted = fullbore.ImageLoader(folder, 8, transform=transform, dtype=dtype, layout=layout, threads=1)
-    finish = Finish(dtype, layout, mean, std)
+    finish = Finish(dtype, layout, mean, std, 1.0 / 255)
     for (raw, _), (images, _) in zip(plain, wanted):
         done = finish(raw)
         assert torch.equal(done, images) and done.is_contiguous()

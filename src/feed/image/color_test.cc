@@ -4,6 +4,8 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <random>
 #include <vector>
 
@@ -85,19 +87,51 @@ TEST(ColorTest, AThirdOfTheCircleMakesRedGreenAndGreenBlue) {
   EXPECT_EQ(rgb, (Pixels{0, 255, 0, 0, 0, 255, 255, 0, 0, 90, 90, 90}));
 }
 
-TEST(ColorTest, AHueKeepsItsPlaceWithinAStepAndGrayStaysGray) {
-  Pixels rgb = random_pixels(5000);
-  const Pixels before = rgb;
-  adjust_hue(rgb.data(), 5000, 0.25);
-  adjust_hue(rgb.data(), 5000, -0.25);
-  // Two roundings to 255 steps of hue and of saturation each.
-  for (std::size_t i = 0; i < rgb.size(); ++i) ASSERT_NEAR(rgb[i], before[i], 16);
-  std::uint8_t highest = 0, once = 0;
-  for (std::size_t i = 0; i < 15000; ++i) {
-    highest = std::max(highest, before[i]);
-    once = std::max(once, rgb[i]);
+// One colour of the circle, as Pillow computes it: partly in float, partly in double.
+std::array<std::uint8_t, 3> turned(const std::uint8_t* rgb, int steps) {
+  const int r = rgb[0], g = rgb[1], b = rgb[2];
+  const int high = std::max({r, g, b}), low = std::min({r, g, b});
+  if (high == low) return {rgb[0], rgb[1], rgb[2]};
+  const float range = static_cast<float>(high - low);
+  const double red = static_cast<float>(high - r) / range, green = static_cast<float>(high - g) / range,
+               blue = static_cast<float>(high - b) / range;
+  const float sixths = static_cast<float>(r == high ? blue - green : g == high ? 2 + red - blue : 4 + green - red);
+  const float circle = static_cast<float>(std::fmod(double{sixths} / 6.0 + 1.0, 1.0));
+  const int hue = (static_cast<int>(double{circle} * 255) + steps) & 255;
+  const int saturation = static_cast<int>(double{range / static_cast<float>(high)} * 255);
+  const double place = hue * 6.0 / 255.0;
+  const float inside = static_cast<float>(place - std::floor(place)), share = static_cast<float>(saturation) / 255.0f;
+  const auto dim = [&](double part) { return static_cast<std::uint8_t>(std::round(high * (1 - part))); };
+  const std::uint8_t v = static_cast<std::uint8_t>(high), p = dim(share), q = dim(double{share * inside}),
+                     t = dim(double{share} * (1 - double{inside}));
+  const std::array<std::uint8_t, 3> sextants[6] = {{v, t, p}, {q, v, p}, {p, v, t}, {p, q, v}, {t, p, v}, {v, p, q}};
+  return sextants[static_cast<int>(place) % 6];
+}
+
+TEST(ColorTest, AHueIsTurnedAsPillowTurnsItOnEveryInstructionSet) {
+  // Every pair of the highest and the lowest colour, a colour between, all six orders.
+  Pixels rgb;
+  for (int high = 0; high < 256; ++high) {
+    for (int low = 0; low <= high; ++low) {
+      const auto h = static_cast<std::uint8_t>(high), l = static_cast<std::uint8_t>(low);
+      const auto m = static_cast<std::uint8_t>(low + (high * 7 + low * 13) % (high - low + 1));
+      for (const Pixels& colour : {Pixels{h, m, l}, {h, l, m}, {m, h, l}, {l, h, m}, {m, l, h}, {l, m, h}})
+        rgb.insert(rgb.end(), colour.begin(), colour.end());
+    }
   }
-  EXPECT_EQ(highest, once);
+  rgb.resize(rgb.size() - 3);  // not a whole number of vectors
+  for (std::int64_t left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
+    hwy::GetChosenTarget().Update(left & -left);
+    for (const double turn : {-0.5, -0.17, 0.0, 0.04, 0.33, 0.5}) {
+      Pixels got = rgb;
+      adjust_hue(got.data(), got.size() / 3, turn);
+      for (std::size_t i = 0; i < rgb.size(); i += 3) {
+        const auto expected = turned(&rgb[i], static_cast<int>(turn * 255));
+        ASSERT_TRUE(std::equal(expected.begin(), expected.end(), &got[i])) << hwy::TargetName(left & -left) << " " << i;
+      }
+    }
+  }
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 }  // namespace

@@ -106,6 +106,8 @@ struct Normalise {
 };
 
 struct TransformOptions {
+  // Turn pictures upright as their EXIF says, before anything else. torchvision's ImageFolder leaves them as stored.
+  bool exif_orientation = false;
   Geometry geometry = RandomResizedCrop{};
   Filter filter = Filter::kBilinear;
   double flip = 0;                    // probability of being mirrored left to right

@@ -181,6 +181,9 @@ void bind_options(nb::module_& module) {
       .def_prop_rw(
           "layout", [](LoaderOptions& o) { return o.transform.layout; },
           [](LoaderOptions& o, image::Layout v) { o.transform.layout = v; })
+      .def_prop_rw(
+          "exif_orientation", [](LoaderOptions& o) { return o.transform.exif_orientation; },
+          [](LoaderOptions& o, bool v) { o.transform.exif_orientation = v; })
       .def_rw("threads", &LoaderOptions::threads)
       .def_rw("depth", &LoaderOptions::depth)
       .def_rw("on_error", &LoaderOptions::on_error)

@@ -97,6 +97,7 @@ class ImageLoader:
     threads: "auto" leaves one core free, two where there are more than eight
     depth: batches made ahead of the one that is asked for
     on_error: "raise" ends the pass at a bad picture, "skip" puts another one in its place, "replace" a black one
+    exif_orientation: turn pictures upright as their EXIF says; torchvision's ImageFolder does not
     max_bad: so many different bad pictures are put up with
     memory_limit: bytes of all batches together, those that you keep included
     index_memory: bytes for the places in JPEGs where decoding can start, about 1 kB each; later epochs then decode less
@@ -117,7 +118,7 @@ class ImageLoader:
 
     def __init__(self, data, batch_size, *, transform, device="cpu", dtype=None, layout="NCHW", seed=0,
                  shuffle=True, drop_last=True, uneven="pad", rank=None, world_size=None, threads="auto", depth=2,
-                 on_error="raise", max_bad=1000, max_pixels=178_956_970, memory_limit=4 << 30,
+                 on_error="raise", exif_orientation=False, max_bad=1000, max_pixels=178_956_970, memory_limit=4 << 30,
                  index_memory=256 << 20, listing_cache="auto", output=None):  # fmt: skip
         core = _load_core()
         pipeline = arrange(transform)
@@ -133,6 +134,7 @@ class ImageLoader:
         options.threads = _default_threads(core) if threads == "auto" else threads
         options.batch_size, options.seed, options.shuffle, options.drop_last = batch_size, seed, shuffle, drop_last
         options.depth, options.max_bad, options.max_pixels = depth, max_bad, max_pixels
+        options.exif_orientation = exif_orientation
         options.memory_limit, options.index_memory = memory_limit, index_memory
         options.listing_cache = _listing_cache() if listing_cache == "auto" else os.fspath(listing_cache or "")
         self.batch_size, self.seed, self.rank, self.world_size = batch_size, seed, options.rank, options.world_size

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "feed/image/erase.h"
+#include "feed/image/exif.h"
 #include "feed/image/finish.h"
 #include "feed/image/geometry.h"
 
@@ -101,20 +102,23 @@ std::expected<void, SampleFault> SampleMaker::decode(std::span<const std::uint8_
   if (!size) return fault("decode", size.error().message());
   if (std::uint64_t{size->width} * size->height > max_pixels_)
     return fault("decode", fmt::format("{} x {} pixels; max_pixels is {}", size->width, size->height, max_pixels_));
-  const View view = view_of(transform_.geometry, *size, random);
+  const Turn turn = Turn::of(transform_.exif_orientation ? exif_orientation(file) : 1);
+  const View view = view_of(transform_.geometry, turn.size(*size), random);
   const bool flip = transform_.flip > 0 && to_unit(random.block(Draw::kFlip, 0)[0]) < transform_.flip;
   const DecodeJob job{view.window, view.resized, transform_.filter, flip, random.sample};
-  const auto done = is_whole(view.kept, view.resized) ? decoder->decode(file, job, {rgb, std::size_t{kept_.width} * 3})
-                                                      : decode_part(*decoder, file, job, view.kept, rgb);
+  const auto done = is_whole(view.kept, view.resized)
+                        ? upright_.decode(*decoder, file, job, turn, *size, {rgb, std::size_t{kept_.width} * 3})
+                        : decode_part(*decoder, file, job, turn, *size, view.kept, rgb);
   if (!done) return fault("decode", done.error().message());
   return {};
 }
 
 base::Expected<void> SampleMaker::decode_part(Decoder& decoder, std::span<const std::uint8_t> file,
-                                              const DecodeJob& job, Rect kept, std::uint8_t* rgb) {
+                                              const DecodeJob& job, const Turn& turn, Size stored, Rect kept,
+                                              std::uint8_t* rgb) {
   const std::size_t stride = std::size_t{job.resized.width} * 3;
   resized_.resize(stride * job.resized.height);
-  if (auto done = decoder.decode(file, job, {resized_.data(), stride}); !done) return done;
+  if (auto done = upright_.decode(decoder, file, job, turn, stored, {resized_.data(), stride}); !done) return done;
   if (job.flip) kept.x = job.resized.width - kept.x - kept.width;
   const std::size_t row = std::size_t{kept.width} * 3;
   for (std::uint32_t y = 0; y < kept.height; ++y)

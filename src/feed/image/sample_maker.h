@@ -13,6 +13,7 @@
 #include "feed/image/philox.h"
 #include "feed/image/pixel_steps.h"
 #include "feed/image/shard_files.h"
+#include "feed/image/upright.h"
 
 namespace fullbore::image {
 
@@ -46,7 +47,7 @@ class SampleMaker {
   Decoder* decoder_of(std::span<const std::uint8_t> file) const;
   // Decodes into rows of the resized picture and keeps its centre.
   base::Expected<void> decode_part(Decoder& decoder, std::span<const std::uint8_t> file, const DecodeJob& job,
-                                   Rect kept, std::uint8_t* rgb);
+                                   const Turn& turn, Size stored, Rect kept, std::uint8_t* rgb);
 
   const Catalogue& catalogue_;
   ShardFiles& shards_;
@@ -54,6 +55,7 @@ class SampleMaker {
   const std::uint64_t max_pixels_;
   const Size kept_, out_;  // before and after the steps on pixels
   std::vector<std::unique_ptr<Decoder>> decoders_;
+  UprightDecoder upright_;
   FileBytes file_;
   std::string path_;
   PixelSteps steps_;

@@ -15,8 +15,8 @@ bool block_in_range(const JCOEF* block, const JQUANT_TBL& table) {
   long sum = 0;
   for (int i = 0; i < DCTSIZE2; ++i) {
     const long value = long{block[i]} * table.quantval[i];
-    // A step of quantisation beyond the largest coefficient of 8-bit samples is normal.
-    if (std::labs(value) > 1024 * 2 + table.quantval[i]) return false;
+    // Quantisation rounds the largest coefficient of 8-bit samples up by half a step at most.
+    if (std::labs(value) > 1024 * 2 + table.quantval[i] / 2) return false;
     sum += std::labs(value);
   }
   return sum <= 8191;  // the first pass multiplies by four

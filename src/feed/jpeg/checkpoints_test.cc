@@ -52,6 +52,17 @@ TEST(CheckpointsTest, ThoseOfAnotherPictureOfThatSizeAreFoundToContradictIt) {
   EXPECT_FALSE(Decoder().decode(other, {.checkpoints = &made}));
 }
 
+TEST(CheckpointsTest, ThatIsFoundInAnyWindow) {
+  const Checkpoints made = made_for(testing::encode({.width = 256, .height = 64, .seed = 1}));
+  const auto other = testing::encode({.width = 256, .height = 64, .seed = 2});
+  const Checkpoints right = made_for(other);
+  for (std::uint32_t x = 0; x < 200; x += 7) {
+    const Rect window{x, 20, 50, 30};
+    EXPECT_FALSE(Decoder().decode(other, {.window = window, .checkpoints = &made})) << x;
+    EXPECT_TRUE(Decoder().decode(other, {.window = window, .checkpoints = &right})) << x;
+  }
+}
+
 TEST(CheckpointsTest, APictureInSeveralScansHasNone) {
   EXPECT_TRUE(made_for(testing::encode({.separate_scans = true})).empty());
 }

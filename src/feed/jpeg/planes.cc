@@ -192,11 +192,17 @@ Expected<void> PlaneDecoder::decode_recording(FileBytes file, const Scan& scan, 
   return {};
 }
 
-Expected<void> PlaneDecoder::check_arrival(ScanReader& reader, const Scan& scan, const Checkpoints::Point& expected) {
-  const Area& window = scan.window;
-  // Known only where a checkpoint stands, and a restart marker may lie in between.
-  const bool at_point = window.x1 % Checkpoints::kSpacing == 0 || window.x1 == scan.layout.mcus_per_row;
-  if (!at_point || scan.layout.restart_interval != 0) return {};
+// Whether a row ended where the next checkpoint stands. The first one of a window is read on to it if need be: at the
+// price of a few MCUs that tells checkpoints of another picture.
+Expected<void> PlaneDecoder::check_arrival(ScanReader& reader, const Scan& scan, bool first,
+                                           const Checkpoints::Point& expected) {
+  const std::uint32_t x1 = scan.window.x1, row = scan.layout.mcus_per_row;
+  if (scan.layout.restart_interval != 0) return {};  // a marker may lie in between
+  if (x1 % Checkpoints::kSpacing != 0 && x1 != row) {
+    if (!first) return {};
+    const std::uint32_t point = std::min(divide_up(x1, Checkpoints::kSpacing) * Checkpoints::kSpacing, row);
+    if (const auto skipped = reader.skip_to(reader.mcu() + point - x1); !skipped) return skipped;
+  }
   const Checkpoints::Point found = reader.point();
   if (found.offset == expected.offset && found.bit == expected.bit && std::ranges::equal(found.dc, expected.dc))
     return {};
@@ -230,7 +236,8 @@ Expected<void> PlaneDecoder::decode_indexed(FileBytes file, const Scan& scan, co
                                  : readers_[0].decode(columns, rows_[0].coefficients);
     if (!done) return done;
     for (std::uint32_t i = 0; i < count; ++i) {
-      if (const auto right = check_arrival(readers_[i], scan, points[arrival(y + i)]); !right) return right;
+      if (const auto right = check_arrival(readers_[i], scan, y + i == window.y0, points[arrival(y + i)]); !right)
+        return right;
       transform_row(*headers_, scan, y + i, rows_[i]);
     }
   }

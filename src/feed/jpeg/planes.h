@@ -71,7 +71,7 @@ class PlaneDecoder {
   Expected<void> decode_forward(FileBytes file, const Scan& scan);
   Expected<void> decode_recording(FileBytes file, const Scan& scan, Checkpoints& record);
   Expected<void> decode_indexed(FileBytes file, const Scan& scan, const Checkpoints& checkpoints);
-  Expected<void> check_arrival(ScanReader& reader, const Scan& scan, const Checkpoints::Point& expected);
+  Expected<void> check_arrival(ScanReader& reader, const Scan& scan, bool first, const Checkpoints::Point& expected);
   // The inverse DCT of one row of MCUs.
   void transform_row(const Headers& headers, const Scan& scan, std::uint32_t mcu_y, const Row& row);
 

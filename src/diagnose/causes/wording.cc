@@ -150,8 +150,7 @@ void set_settings(Cause& cause, const Situation& situation, std::vector<Setting>
 
 std::string watched_command(const record::Run& run) {
   std::string command;
-  for (const std::string& word : run.info.command)
-    command += (command.empty() ? "" : " ") + shell_quoted(word);
+  for (const std::string& word : run.info.command) command += (command.empty() ? "" : " ") + shell_quoted(word);
   return command;
 }
 

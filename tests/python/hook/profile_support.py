@@ -97,7 +97,7 @@ class Loader:
     def fetch(self):
         samples = []
         for index in range(self.batch_size):
-            profile.sample_begin(self.dataset, index)
+            profile.sample_begin(self.dataset)
             try:
                 samples.append(self.dataset[index])
             finally:

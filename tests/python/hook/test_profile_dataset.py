@@ -5,7 +5,7 @@ import tempfile
 import threading
 import unittest
 
-from profile_support import COLLATE, DATASET, OPEN, READ, Loader, Numbers, ProfileTest, burn, line_of
+from profile_support import COLLATE, DATASET, OPEN, READ, Loader, Numbers, ProfileTest, burn, line_of, profile
 
 
 def samples():
@@ -49,6 +49,26 @@ class Dataset(ProfileTest):
         self.assertEqual(self.rows.stage(DATASET, line_of(Files, "# read")), {READ})
         self.assertGreater(self.rows.share(DATASET, line_of(Files, "# read")), 0.5)
         self.assertEqual(self.rows.paths, [path])
+
+    def test_calls_of_a_cheap_dataset_mostly_need_not_be_told_of(self):
+        class Cheap:
+            def __getitem__(self, index):
+                return index  # cheap
+
+        dataset, told, rest, skipped = Cheap(), 0, 0, 0
+        for index in range(5000):
+            if rest:
+                rest, skipped = rest - 1, skipped + 1
+                dataset[index]
+                continue
+            profile.sample_begin(dataset, skipped, 300 * skipped)
+            told, skipped = told + 1, 0
+            dataset[index]
+            rest = profile.sample_end()
+        self.assertTrue(20 < told < 1000, told)
+        self.assertEqual(profile._watcher.budgets[DATASET].units + skipped, 5000)  # in the long run none is forgotten
+        profile.flush(1, True)
+        self.assertGreater(self.rows.share(DATASET, line_of(Cheap, "# cheap")), 0)
 
     def test_recursion_and_comprehensions_count_once(self):
         class Tree:

@@ -105,24 +105,28 @@ def next_end(frame):
             _give_up(problem)
 
 
-def sample_begin(dataset, index):
-    """The dataset is about to be called on this thread; True if the call is slowed by tracing."""
+def sample_begin(dataset, skipped=0, skipped_ns=0):
+    """The dataset is about to be called on this thread; True if the call is slowed by tracing. So many calls before it,
+    which took `skipped_ns` together, were not told of, as sample_end() allowed.
+    """
     watcher = _watcher
     if watcher is None:
         return False
     try:
-        return watcher.call_begin(stages.DATASET, dataset)
+        return watcher.call_begin(stages.DATASET, dataset, skipped, skipped_ns)
     except Exception as problem:
         return bool(_give_up(problem))
 
 
 def sample_end():
+    """Returns how many calls of the dataset after this one need not be told of."""
     watcher = _watcher
-    if watcher is not None:
-        try:
-            watcher.call_end(stages.DATASET)
-        except Exception as problem:
-            _give_up(problem)
+    if watcher is None:
+        return _FOREVER
+    try:
+        return watcher.call_end(stages.DATASET)
+    except Exception as problem:
+        return int(_give_up(problem))
 
 
 def collate_begin(function):

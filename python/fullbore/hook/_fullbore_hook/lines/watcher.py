@@ -20,6 +20,7 @@ WORKER_SHARE, WORKER_CAP_NS = 0.01, 10_000_000
 # What the first windows may cost above that, once per process: a verdict has to have lines after 20 iterations.
 OPENING_NS = {stages.LOOP: 4_000_000, stages.DATASET: 30_000_000, stages.COLLATE_FN: 4_000_000}
 FIRST_WINDOWS = 2
+LONGEST_REST = 1000        # calls
 MOST_FORGIVEN = 3
 BLOCKING_READ = 3          # wire::IntervalKind
 
@@ -180,7 +181,7 @@ class Watcher:
 
     # -- dataset and collate calls ------------------------------------------------------------------------------
 
-    def call_begin(self, where, target):
+    def call_begin(self, where, target, skipped=0, skipped_ns=0):
         if self._call is not None:
             if get_ident() == self._call_thread:
                 self._call_depth += 1
@@ -189,6 +190,9 @@ class Watcher:
         self._call_thread = get_ident()
         self._call_depth = 1
         budget = self.budgets[where]
+        if skipped:
+            budget.pass_over(skipped)
+            budget.end_unit(skipped_ns, 0, skipped)
         self._call_traced = not self._in_loop and budget.next_unit() and self._free(budget)
         self._call_begin = self._clock()
         if not self._call_traced:
@@ -201,11 +205,12 @@ class Watcher:
         return self.tracer.heavy
 
     def call_end(self, where):
+        """So many calls to come need not be told of."""
         if self._call is None or get_ident() != self._call_thread:
-            return
+            return 0
         self._call_depth -= 1
         if self._call_depth:
-            return
+            return 0
         self._call = None
         cost = 0
         budget = self.budgets[where]
@@ -224,6 +229,7 @@ class Watcher:
         budget.end_unit(now - self._call_begin, cost)
         self._iteration_cost += cost
         self._wait_cost += cost
+        return min(budget.resting(), LONGEST_REST)
 
     # -- results ------------------------------------------------------------------------------------------------
 

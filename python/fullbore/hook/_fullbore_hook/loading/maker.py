@@ -20,7 +20,7 @@ class Maker:
     __slots__ = (
         "loader worker epoch usage open state idle_since idle_ns begin_ns fetched_ns collated_ns cpu runq io "
         "io_is_of_last batch samples many every written slowest_ns slowest_index slowest_begin index sample_begin "
-        "sample_cpu traced used collating"
+        "sample_cpu traced used collating rest rested rested_ns told"
     ).split()
 
     def __init__(self, loader_number=0, worker=None):
@@ -33,6 +33,8 @@ class Maker:
         self.open = False
         self.state = None  # the running next() of the training process; a worker has none
         self.idle_since = _clock()
+        self.rest = self.rested = self.rested_ns = 0  # samples that line timing need not hear of, and has not heard of
+        self.told = False
 
     def begin(self, batch, index, state=None):
         """The index is in hand. In a worker its loop hands the batch on, and finish() comes from there."""
@@ -96,11 +98,17 @@ class Maker:
         if self.sample_begin:
             # the dataset raised, or its iterator ended
             self.sample_begin = 0
-            profile.sample_end()
+            if self.told:
+                self.rest = profile.sample_end()
 
     def sample(self, dataset, index):
-        if profile.sample_begin(dataset, index):
-            self.traced = True
+        self.told = not self.rest
+        if self.told:
+            if profile.sample_begin(dataset, self.rested, self.rested_ns):
+                self.traced = True
+            self.rested = self.rested_ns = 0
+        else:
+            self.rest -= 1
         self.index = index
         if not self.sample_cpu:
             self.sample_cpu = _cpu_clock()
@@ -113,7 +121,11 @@ class Maker:
         cpu_now = _cpu_clock()
         cpu, self.sample_cpu = min(cpu_now - self.sample_cpu, wall), cpu_now
         self.sample_begin = 0
-        profile.sample_end()
+        if self.told:
+            self.rest = profile.sample_end()
+        else:
+            self.rested += 1
+            self.rested_ns += wall
         index = self.index
         if type(index) is list:
             # batch_size=None with a sampler of lists: one call makes the whole batch

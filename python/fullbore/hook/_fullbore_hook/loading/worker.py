@@ -112,7 +112,7 @@ class _Probe:
         maker = here.maker
         if maker is not None and maker.open and not _makes_one_by_one(fetcher.dataset):
             maker.many = len(indices)
-            if profile.sample_begin(fetcher.dataset, indices):
+            if profile.sample_begin(fetcher.dataset):
                 maker.traced = True
 
     @passes

@@ -13,9 +13,11 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/bench_command.h"
 #include "cli/collect.h"
 #include "cli/compare_command.h"
 #include "cli/fix_plan.h"
+#include "cli/limits.h"
 #include "cli/pack_command.h"
 #include "cli/report_command.h"
 #include "cli/run.h"
@@ -43,6 +45,7 @@ constexpr std::string_view kStory =
     "  fullbore compare [A [B]]                 before and after: step time, samples/s, cost\n"
     "\n"
     "Feed\n"
+    "  fullbore bench DATA                      pictures per second of this machine, and what limits them\n"
     "  fullbore pack DATA OUT                   pictures into tar shards, resumable and read back\n"
     "\n"
     "Keep\n"
@@ -260,6 +263,30 @@ void add_pack(CLI::App& app, Call& call) {
   sub->callback([=, &call] { call = [=] { return pack_with(*options, *shard_size); }; });
 }
 
+int bench_with(BenchCommandOptions options) {
+  if (options.bench.most_threads == 0) options.bench.most_threads = machine_limits(base::RealFiles()).usable_cores;
+  return bench_command(options);
+}
+
+void add_bench(CLI::App& app, Call& call) {
+  auto options = std::make_shared<BenchCommandOptions>();
+  options->bench.transform.flip = 0.5;
+  options->bench.most_threads = 0;
+  CLI::App* sub =
+      app.add_subcommand("bench", "Pictures per second by threads, CPU time by stage, and what limits them");
+  sub->add_option("DATA", options->data, "Folder of classes, list of files, or shards")->required();
+  sub->add_option("--seconds", options->bench.seconds, "Measure for so long")
+      ->type_name("S")
+      ->capture_default_str()
+      ->check(CLI::Range(1.0, 3600.0).description(""));
+  sub->add_option("--threads", options->bench.most_threads, "Up to so many (default: the cores this process may use)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024).description(""));
+  sub->add_flag("--cold", options->bench.cold, "Ask the kernel to forget the files before they are read");
+  sub->add_flag("--json", options->json, "As fullbore.bench/1");
+  sub->callback([=, &call] { call = [=] { return bench_with(*options); }; });
+}
+
 std::string unexpected_text(const std::vector<std::string>& rest, bool is_run) {
   const std::string first = rest.empty() ? "" : rest.front();
   if (first.starts_with('-')) {
@@ -280,6 +307,7 @@ int parse_and_call(std::vector<std::string> arguments, const std::vector<std::st
   add_report(app, call);
   add_compare(app, call);
   add_runs(app, call);
+  add_bench(app, call);
   add_pack(app, call);
   const bool is_run = !arguments.empty() && arguments.front() == "run";
   std::ranges::reverse(arguments);

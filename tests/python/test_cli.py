@@ -72,6 +72,8 @@ def call(fullbore):
         (["compare", "a", "b", "c"], 2, "unknown argument 'c'"),
         (["runs", "clean"], 2, "--keep N or --max-size 1GB"),
         (["runs", "clean", "--max-size", "1 cup"], 2, "'1 cup' is no size"),
+        (["bench"], 2, "DATA is required"),
+        (["bench", "data", "--seconds", "0"], 2, "--seconds"),
         (["pack", "data"], 2, "pack needs DATA and the folder OUT"),
         (["pack", "data", "out", "--shard-size", "1 cup"], 2, "'1 cup' is no size"),
         (["run"], 125, "no command to run"),
@@ -93,7 +95,7 @@ def test_version_and_help_go_to_stdout(call, tmp_path):
     assert call("--version", cwd=tmp_path)[1].startswith("fullbore ")
     code, out, err = call("--help", cwd=tmp_path)
     assert (code, err) == (0, "") and "fullbore compare [A [B]]" in out
-    for command in ("run", "report", "compare", "runs", "pack"):
+    for command in ("run", "report", "compare", "runs", "pack", "bench"):
         assert call(command, "--help", cwd=tmp_path)[0] == 0
 
 

@@ -111,7 +111,8 @@ def test_links_between_pages_lead_somewhere():
 
 @pytest.mark.parametrize(
     "subcommand, page",
-    [("run", "run"), ("run", "fix"), ("report", "report"), ("compare", "compare"), ("runs clean", "runs"), ("pack", "pack")],
+    [("run", "run"), ("run", "fix"), ("report", "report"), ("compare", "compare"), ("runs clean", "runs"), ("pack", "pack"),
+     ("bench", "bench")],
 )
 def test_every_option_has_a_place_in_the_documentation(subcommand, page):
     shown = shell(f"fullbore {subcommand} --help", ROOT).stdout

@@ -106,7 +106,8 @@ base::Expected<Slot*> BatchPool::next() {
 }
 
 void BatchPool::work() {
-  SampleMaker maker(catalogue_, shards_, checkpoints_, options_.transform, options_.max_pixels);
+  const base::MonotonicClock clock;
+  SampleMaker maker(catalogue_, shards_, checkpoints_, options_.transform, options_.max_pixels, clock);
   std::unique_lock lock(store_->mutex());
   while (const auto place = take_place(lock)) {
     lock.unlock();

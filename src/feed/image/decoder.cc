@@ -1,5 +1,6 @@
 #include "feed/image/decoder.h"
 
+#include <algorithm>
 #include <array>
 
 namespace fullbore::image {
@@ -10,6 +11,14 @@ std::vector<std::unique_ptr<Decoder>> make_decoders(CheckpointStore& checkpoints
   decoders.push_back(make_png_decoder());
   decoders.push_back(make_webp_decoder());
   return decoders;
+}
+
+std::optional<std::string_view> picture_extension(std::span<const std::uint8_t> file) {
+  const std::string_view bytes(reinterpret_cast<const char*>(file.data()), std::min<std::size_t>(file.size(), 12));
+  if (bytes.starts_with("\xff\xd8\xff")) return "jpg";
+  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "png";
+  if (bytes.starts_with("RIFF") && bytes.ends_with("WEBP")) return "webp";
+  return std::nullopt;
 }
 
 std::string_view describe_unknown(std::span<const std::uint8_t> file) {

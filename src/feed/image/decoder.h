@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,9 @@ std::unique_ptr<Decoder> make_webp_decoder();
 
 // One of each format.
 std::vector<std::unique_ptr<Decoder>> make_decoders(CheckpointStore& checkpoints);
+
+// What a file's name should end with, by its first bytes: "jpg", "png" or "webp"; nothing: no decoder is for it.
+std::optional<std::string_view> picture_extension(std::span<const std::uint8_t> file);
 
 // What a file that nobody recognises is, for the error: "a GIF", "no picture of a known kind".
 std::string_view describe_unknown(std::span<const std::uint8_t> file);

@@ -20,15 +20,6 @@ using base::Expected;
 
 constexpr std::size_t kMostStem = 60;  // bytes: with number and extension the name stays in a ustar header
 
-// By the first bytes, as the decoders tell them apart.
-std::optional<std::string_view> extension_of(std::span<const std::uint8_t> file) {
-  const std::string_view bytes(reinterpret_cast<const char*>(file.data()), std::min<std::size_t>(file.size(), 12));
-  if (bytes.starts_with("\xff\xd8\xff")) return "jpg";
-  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "png";
-  if (bytes.starts_with("RIFF") && bytes.ends_with("WEBP")) return "webp";
-  return std::nullopt;
-}
-
 // The number makes it unique, the rest lets a person find the file: "00000012-n01440764_10026". A key ends at its first
 // dot, so it has none.
 std::string key_of(std::uint64_t number, std::string_view path) {
@@ -53,9 +44,9 @@ class Packing {
   Expected<void> add(std::uint64_t place) {
     const std::uint64_t sample = order_ ? order_->at(place) : place;
     catalogue_.path(sample, path_);
-    const auto picture = read(sample);
+    const auto picture = shards_.read_sample(sample, file_, path_);
     if (!picture) return leave_out(sample, picture.error().message());
-    const auto extension = extension_of(*picture);
+    const auto extension = picture_extension(*picture);
     if (!extension) return leave_out(sample, fmt::format("{}, which is not decoded here", describe_unknown(*picture)));
     const std::uint64_t growth = ShardWriter::growth(picture->size(), labelled_);
     if (writer_ && writer_->samples() > 0 && writer_->bytes() + growth > options_.shard_bytes) {
@@ -85,12 +76,6 @@ class Packing {
   }
 
  private:
-  Expected<std::span<const std::uint8_t>> read(std::uint64_t sample) {
-    if (const std::string* why = catalogue_.fault(sample)) return base::fail(*why);
-    if (const auto member = catalogue_.member(sample)) return shards_.read(*member, file_);
-    return file_.read(path_);
-  }
-
   Expected<void> leave_out(std::uint64_t sample, const std::string& reason) {
     if (!options_.skip_bad)
       return base::fail(fmt::format("cannot pack sample {}, {}: {}; --skip-bad leaves it out", sample, path_, reason));

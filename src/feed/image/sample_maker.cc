@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "base/clock.h"
 #include "feed/image/erase.h"
 #include "feed/image/exif.h"
 #include "feed/image/finish.h"
@@ -38,39 +37,33 @@ std::size_t sample_bytes(const TransformOptions& transform) {
 }
 
 SampleMaker::SampleMaker(const Catalogue& catalogue, ShardFiles& shards, CheckpointStore& checkpoints,
-                         const TransformOptions& transform, std::uint64_t max_pixels)
+                         const TransformOptions& transform, std::uint64_t max_pixels, const base::Clock& clock)
     : catalogue_(catalogue),
       shards_(shards),
       transform_(transform),
       max_pixels_(max_pixels),
+      clock_(clock),
       kept_(kept_size(transform.geometry)),
       out_(output_size(transform)),
       decoders_(make_decoders(checkpoints)),
       steps_(transform.steps, kept_) {}
 
 std::expected<void, SampleFault> SampleMaker::make(const SampleRandom& random, std::byte* out, SampleTimes& times) {
-  const std::int64_t begin = base::monotonic_ns();
-  const auto file = read(random.sample);
-  const std::int64_t have_file = base::monotonic_ns();
+  const std::int64_t begin = clock_.now_ns();
+  const auto file = shards_.read_sample(random.sample, file_, path_);
+  const std::int64_t have_file = clock_.now_ns();
   times.read_ns += have_file - begin;
   if (!file) return fault("read", file.error().message());
 
   const bool direct = is_decoded_only(transform_);
   auto decoded = decode(*file, random, direct ? reinterpret_cast<std::uint8_t*>(out) : steps_.input());
-  const std::int64_t have_pixels = base::monotonic_ns();
+  const std::int64_t have_pixels = clock_.now_ns();
   times.decode_ns += have_pixels - have_file;
   if (!decoded || direct) return decoded;
 
   finish_sample(steps_.run(random), random, out);
-  times.finish_ns += base::monotonic_ns() - have_pixels;
+  times.finish_ns += clock_.now_ns() - have_pixels;
   return {};
-}
-
-base::Expected<std::span<const std::uint8_t>> SampleMaker::read(std::uint64_t sample) {
-  if (const std::string* why = catalogue_.fault(sample)) return base::fail(*why);
-  if (const auto member = catalogue_.member(sample)) return shards_.read(*member, file_);
-  catalogue_.path(sample, path_);
-  return file_.read(path_);
 }
 
 void SampleMaker::finish_sample(const std::uint8_t* rgb, const SampleRandom& random, std::byte* out) const {

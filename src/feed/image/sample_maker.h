@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "feed/image/catalogue.h"
 #include "feed/image/decoder.h"
 #include "feed/image/file_bytes.h"
@@ -30,9 +31,9 @@ struct SampleTimes {
 
 class SampleMaker {
  public:
-  // `catalogue`, `shards` and `checkpoints` must outlive it.
+  // `catalogue`, `shards`, `checkpoints` and `clock`, which times the stages, must outlive it.
   SampleMaker(const Catalogue& catalogue, ShardFiles& shards, CheckpointStore& checkpoints,
-              const TransformOptions& transform, std::uint64_t max_pixels);
+              const TransformOptions& transform, std::uint64_t max_pixels, const base::Clock& clock);
 
   // Writes sample_bytes() to `out`; adds to `times`.
   std::expected<void, SampleFault> make(const SampleRandom& random, std::byte* out, SampleTimes& times);
@@ -40,7 +41,6 @@ class SampleMaker {
   void make_blank(std::byte* out);
 
  private:
-  base::Expected<std::span<const std::uint8_t>> read(std::uint64_t sample);
   std::expected<void, SampleFault> decode(std::span<const std::uint8_t> file, const SampleRandom& random,
                                           std::uint8_t* rgb);
   void finish_sample(const std::uint8_t* rgb, const SampleRandom& random, std::byte* out) const;
@@ -53,6 +53,7 @@ class SampleMaker {
   ShardFiles& shards_;
   const TransformOptions transform_;
   const std::uint64_t max_pixels_;
+  const base::Clock& clock_;
   const Size kept_, out_;  // before and after the steps on pixels
   std::vector<std::unique_ptr<Decoder>> decoders_;
   UprightDecoder upright_;

@@ -34,6 +34,14 @@ base::Expected<void> OpenShard::read(std::uint64_t offset, std::span<std::uint8_
   return {};
 }
 
+base::Expected<std::span<const std::uint8_t>> ShardFiles::read_sample(std::uint64_t sample, FileBytes& bytes,
+                                                                      std::string& path) {
+  if (const std::string* why = catalogue_.fault(sample)) return base::fail(*why);
+  if (const auto member = catalogue_.member(sample)) return read(*member, bytes);
+  catalogue_.path(sample, path);
+  return bytes.read(path);
+}
+
 base::Expected<std::span<const std::uint8_t>> ShardFiles::read(const Catalogue::Member& member, FileBytes& bytes) {
   const auto shard = find(member.shard);
   if (!shard) return std::unexpected(shard.error());

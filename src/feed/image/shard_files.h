@@ -40,6 +40,8 @@ class ShardFiles {
   // `catalogue` must outlive it.
   explicit ShardFiles(const Catalogue& catalogue) : catalogue_(catalogue) {}
 
+  // Content of a sample, a file or a member; `path` is memory that is used again.
+  base::Expected<std::span<const std::uint8_t>> read_sample(std::uint64_t sample, FileBytes& bytes, std::string& path);
   // Content of a member, into `bytes`, valid until its next use. Errors name the byte of the shard. A shard that was
   // changed since it was listed is refused: its members lie elsewhere now.
   base::Expected<std::span<const std::uint8_t>> read(const Catalogue::Member& member, FileBytes& bytes);

@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "fullbore/image_fields.h"
 #include "fullbore/jpeg.h"
 
 namespace fullbore::image {
@@ -129,6 +130,7 @@ enum class OnError : std::uint8_t {
 struct LoaderOptions {
   PlanOptions plan;
   TransformOptions transform;
+  ColumnOptions columns;
   int threads = 0;  // 0: all cores this process may use but one, at least one
   int depth = 2;    // batches made ahead of the one that is asked for
   OnError on_error = OnError::kRaise;
@@ -177,6 +179,7 @@ class FULLBORE_API Batch {
   // samples x 3 x height x width or samples x height x width x 3 values without gaps, on a 64-byte boundary.
   std::byte* data() const;
   std::size_t samples() const;
+  // All of a sample behind each other: one, but for a list of which more columns are labels.
   std::span<const std::int64_t> labels() const;
   // Numbers of the samples in the data set.
   std::span<const std::uint64_t> ids() const;
@@ -210,7 +213,13 @@ class FULLBORE_API ImageLoader {
   std::uint64_t padded() const;
   int threads() const;
   Size picture_size() const;
-  const std::vector<std::string>& classes() const;
+  // Columns of the list that are labels.
+  std::size_t labels_of_each() const;
+  // Names that a label is an index of; none where labels are numbers of the list's own.
+  const std::vector<std::string>& classes(std::size_t label = 0) const;
+  std::vector<std::string> fields() const;
+  // Of these samples, in this order. Fails for a field that was not asked for.
+  Expected<FieldValues> field(const std::string& name, std::span<const std::uint64_t> ids) const;
   std::string path(std::uint64_t id) const;
   std::int64_t label(std::uint64_t id) const;
   // Of all names and labels: equal for equal data.
@@ -224,6 +233,8 @@ class FULLBORE_API ImageLoader {
   Expected<std::optional<Batch>> next();
   // Ends the pass. Nothing is made until the next start().
   void stop();
+  // Ends the threads. What is known of the samples and batches that were handed out stay; no pass can begin.
+  void close();
   // Each bad sample that was met in a batch handed out, once.
   std::vector<BadSample> bad_samples() const;
 

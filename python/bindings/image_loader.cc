@@ -76,10 +76,29 @@ nb::ndarray<nb::array_api> pixels(nb::handle self) {
 }
 
 nb::ndarray<nb::array_api> labels(nb::handle self) {
-  const auto given = nb::cast<LoadedBatch&>(self).batch.labels();
-  const std::size_t count = given.size();
-  return nb::ndarray<nb::array_api>(const_cast<std::int64_t*>(given.data()), 1, &count, self, nullptr,
-                                    nb::dtype<std::int64_t>());
+  const auto& batch = nb::cast<LoadedBatch&>(self).batch;
+  const std::array<std::size_t, 2> shape = {batch.samples(), batch.labels().size() / batch.samples()};
+  return nb::ndarray<nb::array_api>(const_cast<std::int64_t*>(batch.labels().data()), shape[1] == 1 ? 1 : 2,
+                                    shape.data(), self, nullptr, nb::dtype<std::int64_t>());
+}
+
+// An array of its own, or a list of bytes.
+nb::object to_python(image::FieldValues values) {
+  if (auto* texts = std::get_if<std::vector<std::string>>(&values)) {
+    nb::list list;
+    for (const std::string& text : *texts) list.append(nb::bytes(text.data(), text.size()));
+    return list;
+  }
+  const auto to_array = [](auto& numbers) -> nb::object {
+    using Numbers = std::remove_cvref_t<decltype(numbers)>;
+    auto* kept = new Numbers(std::move(numbers));
+    const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<Numbers*>(memory); });
+    const std::size_t count = kept->size();
+    return nb::cast(
+        nb::ndarray<nb::array_api>(kept->data(), 1, &count, owner, nullptr, nb::dtype<typename Numbers::value_type>()));
+  };
+  if (auto* whole = std::get_if<std::vector<std::int64_t>>(&values)) return to_array(*whole);
+  return to_array(std::get<std::vector<double>>(values));
 }
 
 nb::object next_batch(Loader& self) {
@@ -110,7 +129,8 @@ void bind_batch(nb::module_& module) {
       .def(
           "pixels", [](nb::handle_t<LoadedBatch> self) { return pixels(self); }, "A 4-D array without a copy.")
       .def(
-          "labels", [](nb::handle_t<LoadedBatch> self) { return labels(self); }, "int64 [samples], without a copy.")
+          "labels", [](nb::handle_t<LoadedBatch> self) { return labels(self); },
+          "int64 [samples], or [samples, columns] where more columns are labels; without a copy.")
       .def_prop_ro("ids",
                    [](const LoadedBatch& self) {
                      const auto ids = self.batch.ids();
@@ -184,6 +204,15 @@ void bind_options(nb::module_& module) {
       .def_prop_rw(
           "exif_orientation", [](LoaderOptions& o) { return o.transform.exif_orientation; },
           [](LoaderOptions& o, bool v) { o.transform.exif_orientation = v; })
+      .def_prop_rw(
+          "label_columns", [](LoaderOptions& o) { return o.columns.labels; },
+          [](LoaderOptions& o, std::vector<std::string> v) { o.columns.labels = std::move(v); })
+      .def_prop_rw(
+          "field_columns", [](LoaderOptions& o) { return o.columns.fields; },
+          [](LoaderOptions& o, std::vector<std::string> v) { o.columns.fields = std::move(v); })
+      .def_prop_rw(
+          "all_fields", [](LoaderOptions& o) { return o.columns.all_fields; },
+          [](LoaderOptions& o, bool v) { o.columns.all_fields = v; })
       .def_rw("threads", &LoaderOptions::threads)
       .def_rw("depth", &LoaderOptions::depth)
       .def_rw("on_error", &LoaderOptions::on_error)
@@ -274,8 +303,8 @@ void bind_image_loader(nb::module_& module) {
       .def(
           "stop", [](Loader& self) { self.loader->stop(); }, Wait(), "Ends the pass.")
       .def(
-          "close", [](Loader& self) { self.loader.reset(); }, Wait(),
-          "Ends the threads, after the samples under way. Nothing else may be called afterwards.")
+          "close", [](Loader& self) { self.loader->close(); }, Wait(),
+          "Ends the threads, after the samples under way. What is known of the samples stays.")
       .def("path", [](const Loader& self, std::uint64_t id) { return nb::bytes(self.loader->path(id).c_str()); })
       .def_prop_ro("samples", [](const Loader& self) { return self.loader->samples(); })
       .def_prop_ro("batches", [](const Loader& self) { return self.loader->batches(); })
@@ -283,12 +312,31 @@ void bind_image_loader(nb::module_& module) {
       .def_prop_ro("padded", [](const Loader& self) { return self.loader->padded(); })
       .def_prop_ro("threads", [](const Loader& self) { return self.loader->threads(); })
       .def_prop_ro("fingerprint", [](const Loader& self) { return self.loader->fingerprint(); })
-      .def_prop_ro("classes",
+      .def_prop_ro(
+          "classes",
+          [](const Loader& self) {
+            nb::list columns;
+            for (std::size_t i = 0; i < self.loader->labels_of_each(); ++i) {
+              nb::list names;
+              for (const std::string& name : self.loader->classes(i)) names.append(nb::bytes(name.c_str()));
+              columns.append(names);
+            }
+            return columns;
+          },
+          "Per column of labels.")
+      .def_prop_ro("fields",
                    [](const Loader& self) {
                      nb::list names;
-                     for (const std::string& name : self.loader->classes()) names.append(nb::bytes(name.c_str()));
+                     for (const std::string& name : self.loader->fields())
+                       names.append(nb::bytes(name.data(), name.size()));
                      return names;
                    })
+      .def(
+          "field",
+          [](const Loader& self, const nb::bytes& name, const std::vector<std::uint64_t>& ids) {
+            return to_python(value_or_raise(self.loader->field({name.c_str(), name.size()}, ids)));
+          },
+          nb::arg("name"), nb::arg("ids"), "An array of int64 or float64, or a list of bytes.")
       .def_prop_ro("bad_samples", [](const Loader& self) {
         nb::list bad;
         for (const auto& [sample, path, stage, reason] : self.loader->bad_samples())

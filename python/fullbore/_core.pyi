@@ -181,6 +181,24 @@ class ImageLoaderOptions:
     def exif_orientation(self, arg: bool, /) -> None: ...
 
     @property
+    def label_columns(self) -> list[str]: ...
+
+    @label_columns.setter
+    def label_columns(self, arg: Sequence[str], /) -> None: ...
+
+    @property
+    def field_columns(self) -> list[str]: ...
+
+    @field_columns.setter
+    def field_columns(self, arg: Sequence[str], /) -> None: ...
+
+    @property
+    def all_fields(self) -> bool: ...
+
+    @all_fields.setter
+    def all_fields(self, arg: bool, /) -> None: ...
+
+    @property
     def threads(self) -> int: ...
 
     @threads.setter
@@ -286,7 +304,9 @@ class ImageBatch:
         """A 4-D array without a copy."""
 
     def labels(self) -> Any:
-        """int64 [samples], without a copy."""
+        """
+        int64 [samples], or [samples, columns] where more columns are labels; without a copy.
+        """
 
     @property
     def ids(self) -> list[int]: ...
@@ -316,7 +336,7 @@ class ImageLoader:
 
     def close(self) -> None:
         """
-        Ends the threads, after the samples under way. Nothing else may be called afterwards.
+        Ends the threads, after the samples under way. What is known of the samples stays.
         """
 
     def path(self, arg: int, /) -> bytes: ...
@@ -340,7 +360,14 @@ class ImageLoader:
     def fingerprint(self) -> int: ...
 
     @property
-    def classes(self) -> list: ...
+    def classes(self) -> list:
+        """Per column of labels."""
+
+    @property
+    def fields(self) -> list: ...
+
+    def field(self, name: bytes, ids: Sequence[int]) -> object:
+        """An array of int64 or float64, or a list of bytes."""
 
     @property
     def bad_samples(self) -> list: ...

@@ -28,15 +28,16 @@ class ImageBatch(tuple):
     """(images, labels), and where they come from. While a part of it is kept, its memory is not used again.
 
     images: [samples, 3, height, width] or [samples, height, width, 3], by the loader's layout
-    labels: int64 [samples]
+    labels: int64 [samples], or [samples, columns] where more columns of a list are labels
     """
 
     _fields = ("images", "labels")  # as named tuples have: who counts the samples of a batch looks for it
 
-    def __new__(cls, images, labels, raw, core):
+    def __new__(cls, images, labels, raw, core, convert):
         self = super().__new__(cls, (images, labels))
         self._raw = raw
         self._core = core
+        self._convert = convert
         return self
 
     def __reduce__(self):
@@ -65,6 +66,17 @@ class ImageBatch(tuple):
         return self._raw.replaced
 
     @property
+    def fields(self):
+        """{name: values} of the columns that the loader was asked for. Whole numbers are int64, others float64 with NaN
+        where a line has none, both in the loader's kind of array; texts are a list."""
+        fields = {}
+        for name in self._core.fields:
+            values = self._core.field(name, self._raw.ids)
+            texts = isinstance(values, list)
+            fields[os.fsdecode(name)] = [os.fsdecode(text) for text in values] if texts else self._convert(values)
+        return fields
+
+    @property
     def timing(self):
         """Milliseconds: read_ms, decode_ms, finish_ms over all threads, make_ms, slot_wait_ms, queue_ms, wait_ms."""
         return self._raw.times
@@ -84,6 +96,8 @@ class ImageLoader:
     data: a folder with one folder of pictures per class (torchvision's ImageFolder: the same classes, files and order),
         or a list of files, *.csv with columns path and label, or *.jsonl with objects that have them; or tar shards in
         WebDataset's form: a folder of them, a pattern ("train-{0000..0146}.tar"), or a list of names and patterns
+    label: the list's column of labels; with several, labels are [samples, columns]
+    fields: other columns of the list, for `batch.fields`; "all" of them
     transform: RandomResizedCrop, or Resize and CenterCrop; RandomHorizontalFlip; Pad, ColorJitter, RandomGrayscale and
         RandomErasing in any order; ToDtype; Normalize; RandomErasing. torchvision's go too.
     device: "cpu", or a CUDA device: then 8-bit pixels are copied ahead and normalised there, `batch.transfer` is the
@@ -117,9 +131,10 @@ class ImageLoader:
         return super().__new__(cls)
 
     def __init__(self, data, batch_size, *, transform, device="cpu", dtype=None, layout="NCHW", seed=0,
-                 shuffle=True, drop_last=True, uneven="pad", rank=None, world_size=None, threads="auto", depth=2,
-                 on_error="raise", exif_orientation=False, max_bad=1000, max_pixels=178_956_970, memory_limit=4 << 30,
-                 index_memory=256 << 20, listing_cache="auto", output=None):  # fmt: skip
+                 shuffle=True, drop_last=True, label="label", fields=(), uneven="pad", rank=None, world_size=None,
+                 threads="auto", depth=2, on_error="raise", exif_orientation=False, max_bad=1000,
+                 max_pixels=178_956_970, memory_limit=4 << 30, index_memory=256 << 20, listing_cache="auto",
+                 output=None):  # fmt: skip
         core = _load_core()
         pipeline = arrange(transform)
         dtype = choose_dtype(pipeline, dtype)
@@ -134,6 +149,9 @@ class ImageLoader:
         options.threads = _default_threads(core) if threads == "auto" else threads
         options.batch_size, options.seed, options.shuffle, options.drop_last = batch_size, seed, shuffle, drop_last
         options.depth, options.max_bad, options.max_pixels = depth, max_bad, max_pixels
+        options.label_columns = [label] if isinstance(label, str) else list(label)
+        options.all_fields = fields == "all"
+        options.field_columns = [] if options.all_fields else list(fields)
         options.exif_orientation = exif_orientation
         options.memory_limit, options.index_memory = memory_limit, index_memory
         options.listing_cache = _listing_cache() if listing_cache == "auto" else os.fspath(listing_cache or "")
@@ -200,12 +218,16 @@ class ImageLoader:
 
     @property
     def classes(self):
-        """Names of the classes; a label is an index of it. Empty where a list gave numbers."""
-        return [os.fsdecode(name) for name in self._opened().classes]
+        """Names of the classes; a label is an index of it. Empty where a list gave numbers. Where more columns of a list
+        are labels, a dictionary with the names of each."""
+        columns = [[os.fsdecode(name) for name in names] for names in self._opened().classes]
+        return columns[0] if len(columns) == 1 else dict(zip(self._options.label_columns, columns))
 
     @property
     def class_to_idx(self):
-        return {name: index for index, name in enumerate(self.classes)}
+        if isinstance(self.classes, dict):
+            return {column: _numbered(names) for column, names in self.classes.items()}
+        return _numbered(self.classes)
 
     @property
     def samples(self):
@@ -280,7 +302,11 @@ class _Pass:
             raise StopIteration
         self.handed_out += 1
         convert = self._loader._convert
-        return ImageBatch(convert(raw.pixels()), convert(raw.labels()), raw, core)
+        return ImageBatch(convert(raw.pixels()), convert(raw.labels()), raw, core, convert)
+
+
+def _numbered(names):
+    return {name: index for index, name in enumerate(names)}
 
 
 def _choice(kind, name, what):

@@ -91,7 +91,7 @@ class _Host:
 
 def _finished(batches, finish):
     for batch, timing in batches:
-        done = ImageBatch(finish(batch.images), batch.labels, batch._raw, batch._core)
+        done = ImageBatch(finish(batch.images), batch.labels, batch._raw, batch._core, batch._convert)
         done.transfer = timing
         del batch
         yield done

@@ -24,8 +24,8 @@ BatchPool::BatchPool(const Catalogue& catalogue, const Plan& plan, const LoaderO
       plan_(plan),
       options_(options),
       sample_bytes_(sample_bytes(options.transform)),
-      store_(std::make_shared<SlotStore>(options.plan.batch_size, options.plan.batch_size * sample_bytes_,
-                                         options.memory_limit)),
+      store_(std::make_shared<SlotStore>(options.plan.batch_size, catalogue.labels_of_each(),
+                                         options.plan.batch_size * sample_bytes_, options.memory_limit)),
       shards_(catalogue),
       checkpoints_(catalogue.size(), options.index_memory) {
   for (int i = 0; i < threads; ++i) {
@@ -181,7 +181,8 @@ void BatchPool::make(SampleMaker& maker, const Place& place) {
     filled = try_sample();
   }
   slot->ids[index] = sample;
-  slot->labels[index] = catalogue_.label(sample);
+  const auto labels = catalogue_.labels(sample);
+  std::ranges::copy(labels, slot->labels.begin() + static_cast<std::ptrdiff_t>(index * labels.size()));
   finish_place(place, times, std::move(faults), filled);
 }
 

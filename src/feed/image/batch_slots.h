@@ -21,12 +21,14 @@ struct PlacedFault {
 };
 
 struct Slot {
-  Slot(std::size_t samples, std::size_t bytes);
+  // Of `samples` with `labels` each, in `bytes`.
+  Slot(std::size_t samples, std::size_t labels, std::size_t bytes);
 
   struct Free {
     void operator()(std::byte* memory) const;
   };
   std::unique_ptr<std::byte[], Free> memory;
+  std::size_t labels_of_each;
   std::vector<std::int64_t> labels;
   std::vector<std::uint64_t> ids;
   std::vector<std::uint32_t> replaced;
@@ -48,7 +50,7 @@ struct Slot {
 // wait for: a slot that comes free is work for a thread.
 class SlotStore {
  public:
-  SlotStore(std::size_t samples, std::size_t bytes, std::size_t memory_limit);
+  SlotStore(std::size_t samples, std::size_t labels, std::size_t bytes, std::size_t memory_limit);
 
   std::mutex& mutex() { return mutex_; }
   // Notified when a slot comes free; what else the threads wait for is the pool's.
@@ -62,7 +64,7 @@ class SlotStore {
   std::size_t most() const { return most_; }
 
  private:
-  const std::size_t samples_, bytes_, most_;
+  const std::size_t samples_, labels_, bytes_, most_;
   std::mutex mutex_;
   std::condition_variable work_;
   std::vector<std::unique_ptr<Slot>> all_;

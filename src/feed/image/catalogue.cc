@@ -10,10 +10,10 @@ void fold(std::uint64_t& hash, std::string_view bytes) {
 
 }  // namespace
 
-void Catalogue::add(std::string_view path, std::int64_t label) {
+void Catalogue::add(std::string_view path, std::span<const std::int64_t> labels) {
   names_ += path;
   ends_.push_back(names_.size());
-  labels_.push_back(label);
+  labels_.insert(labels_.end(), labels.begin(), labels.end());
 }
 
 std::uint32_t Catalogue::add_shard(Shard shard) {
@@ -59,8 +59,7 @@ std::uint64_t Catalogue::fingerprint() const {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (std::uint64_t i = 0; i < size(); ++i) {
     fold(hash, name(i));
-    const std::int64_t label = labels_[i];
-    fold(hash, {reinterpret_cast<const char*>(&label), sizeof(label)});
+    fold(hash, {reinterpret_cast<const char*>(labels(i).data()), labels(i).size_bytes()});
   }
   return hash;
 }

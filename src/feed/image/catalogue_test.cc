@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsNan;
 
 class CatalogueTest : public ::testing::Test {
  protected:
@@ -99,6 +100,58 @@ TEST_F(CatalogueTest, AJsonListTakesNumbersAsTheyAre) {
   ASSERT_TRUE(catalogue) << catalogue.error().message();
   EXPECT_THAT(names(*catalogue), ElementsAre("7 a.jpg", "-1 b.jpg"));
   EXPECT_TRUE(catalogue->classes().empty());
+}
+
+TEST_F(CatalogueTest, SeveralColumnsMayBeLabels) {
+  write("list.csv", "path,kind,count\na.jpg,dog,3\nb.jpg,cat,4\n");
+  const auto catalogue = read_file_list(at("list.csv"), {.labels = {"count", "kind"}});
+  ASSERT_TRUE(catalogue) << catalogue.error().message();
+  EXPECT_THAT(catalogue->labels(0), ElementsAre(3, 1));
+  EXPECT_THAT(catalogue->labels(1), ElementsAre(4, 0));
+  EXPECT_TRUE(catalogue->classes(0).empty());
+  EXPECT_THAT(catalogue->classes(1), ElementsAre("cat", "dog"));
+}
+
+TEST_F(CatalogueTest, FieldsHaveTheTypeOfAllTheirValues) {
+  write("list.csv", "path,whole,real,gap,text,huge\na,1,0.5,3,x,1\nb,-2,1e3,,2,99999999999999999999\n");
+  const auto catalogue = read_file_list(at("list.csv"), {.all_fields = true});
+  ASSERT_TRUE(catalogue) << catalogue.error().message();
+  const auto& fields = catalogue->fields();
+  ASSERT_EQ(fields.size(), 5u);
+  EXPECT_EQ(fields[0].name, "whole");
+  EXPECT_THAT(std::get<std::vector<std::int64_t>>(fields[0].values), ElementsAre(1, -2));
+  EXPECT_THAT(std::get<std::vector<double>>(fields[1].values), ElementsAre(0.5, 1000));
+  EXPECT_THAT(std::get<std::vector<double>>(fields[2].values), ElementsAre(3, IsNan()));
+  EXPECT_THAT(std::get<std::vector<std::string>>(fields[3].values), ElementsAre("x", "2"));
+  EXPECT_THAT(std::get<std::vector<std::string>>(fields[4].values), ElementsAre("1", "99999999999999999999"));
+}
+
+TEST_F(CatalogueTest, AJsonTextIsATextAndAColumnMayBeginLate) {
+  write("list.jsonl",
+        "{\"path\": \"a\", \"id\": \"007\", \"box\": [1, 2]}\n"
+        "{\"path\": \"b\", \"id\": \"8\", \"sure\": true}\n");
+  const auto catalogue = read_file_list(at("list.jsonl"), {.all_fields = true});
+  ASSERT_TRUE(catalogue) << catalogue.error().message();
+  const auto& fields = catalogue->fields();
+  ASSERT_EQ(fields.size(), 3u);
+  EXPECT_THAT(std::get<std::vector<std::string>>(fields[0].values), ElementsAre("[1,2]", ""));
+  EXPECT_THAT(std::get<std::vector<std::string>>(fields[1].values), ElementsAre("007", "8"));
+  EXPECT_EQ(fields[2].name, "sure");
+  EXPECT_THAT(std::get<std::vector<double>>(fields[2].values), ElementsAre(IsNan(), 1));
+  EXPECT_THAT(names(*catalogue), ElementsAre("-1 a", "-1 b"));
+}
+
+TEST_F(CatalogueTest, AColumnThatIsNotThereIsNamed) {
+  write("list.csv", "path,label\na,1\n");
+  write("list.jsonl", "{\"path\": \"a\"}\n");
+  for (const auto* list : {"list.csv", "list.jsonl"}) {
+    const auto field = read_file_list(at(list), {.fields = {"age"}});
+    const auto label = read_file_list(at(list), {.labels = {"kind"}});
+    ASSERT_FALSE(field);
+    ASSERT_FALSE(label);
+    EXPECT_THAT(field.error().message(), HasSubstr("no column \"age\" for a field in " + at(list)));
+    EXPECT_THAT(label.error().message(), HasSubstr("no column \"kind\" for a label in " + at(list)));
+  }
 }
 
 TEST_F(CatalogueTest, ABadLineIsNamed) {

@@ -34,11 +34,20 @@ base::Expected<Catalogue> list_shard_folder(const std::string& folder, int threa
   return catalogue;
 }
 
+std::string unusable_columns(const std::vector<std::string>& data, const ColumnOptions& columns) {
+  if (columns.labels.empty()) return "no column for the label; name one";
+  const bool usual = columns.labels == ColumnOptions().labels && columns.fields.empty() && !columns.all_fields;
+  if (!usual && !(data.size() == 1 && is_file_list(data.front())))
+    return fmt::format("labels and fields are columns of a list of files; {} is none (*.csv, *.jsonl)", data.front());
+  return {};
+}
+
 }  // namespace
 
-base::Expected<Catalogue> open_data(const std::vector<std::string>& data, int threads,
-                                    const std::string& listing_cache) {
-  if (data.size() == 1 && is_file_list(data.front())) return read_file_list(data.front());
+base::Expected<Catalogue> open_data(const std::vector<std::string>& data, int threads, const std::string& listing_cache,
+                                    const ColumnOptions& columns) {
+  if (std::string why = unusable_columns(data, columns); !why.empty()) return base::fail(std::move(why));
+  if (data.size() == 1 && is_file_list(data.front())) return read_file_list(data.front(), columns);
   if (data.size() == 1 && !is_shard_source(data.front())) return list_image_folder(data.front(), threads);
   if (data.size() == 1 && std::filesystem::is_directory(data.front()))
     return list_shard_folder(data.front(), threads, listing_cache);

@@ -71,7 +71,7 @@ std::size_t Batch::samples() const {
   return held_->slot->samples;
 }
 std::span<const std::int64_t> Batch::labels() const {
-  return {held_->slot->labels.data(), held_->slot->samples};
+  return {held_->slot->labels.data(), held_->slot->samples * held_->slot->labels_of_each};
 }
 std::span<const std::uint64_t> Batch::ids() const {
   return {held_->slot->ids.data(), held_->slot->samples};
@@ -96,7 +96,7 @@ struct ImageLoader::State {
   std::uint64_t fingerprint;
   pid_t pid = ::getpid();
   std::map<std::uint64_t, BadSample> bad;
-  std::unique_ptr<BatchPool> pool;  // last: its threads read the others
+  std::unique_ptr<BatchPool> pool;  // last: its threads read the others; none once closed
 
   BadSample describe(const PlacedFault& fault) const {
     std::string path;
@@ -124,6 +124,7 @@ struct ImageLoader::State {
   }
 
   bool forked() const { return ::getpid() != pid; }
+  bool works_here() const { return !forked() && pool != nullptr; }
 };
 
 ImageLoader::ImageLoader(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -137,7 +138,7 @@ Expected<std::unique_ptr<ImageLoader>> ImageLoader::open(const std::vector<std::
                                                          const LoaderOptions& options) {
   if (std::string why = unusable_options(options); !why.empty()) return std::unexpected(Error{std::move(why)});
   const int threads = options.threads == 0 ? default_threads() : options.threads;
-  auto catalogue = open_data(data, threads, options.listing_cache);
+  auto catalogue = open_data(data, threads, options.listing_cache, options.columns);
   if (!catalogue) return to_error(catalogue.error());
   auto plan = Plan::make(catalogue->size(), options.plan);
   if (!plan) return to_error(plan.error());
@@ -163,13 +164,32 @@ std::uint64_t ImageLoader::padded() const {
   return state_->plan.padded();
 }
 int ImageLoader::threads() const {
-  return state_->pool->threads();
+  return state_->pool == nullptr ? 0 : state_->pool->threads();
 }
 Size ImageLoader::picture_size() const {
   return output_size(state_->options.transform);
 }
-const std::vector<std::string>& ImageLoader::classes() const {
-  return state_->catalogue.classes();
+std::size_t ImageLoader::labels_of_each() const {
+  return state_->catalogue.labels_of_each();
+}
+const std::vector<std::string>& ImageLoader::classes(std::size_t label) const {
+  return state_->catalogue.classes(label);
+}
+std::vector<std::string> ImageLoader::fields() const {
+  std::vector<std::string> names;
+  for (const Field& field : state_->catalogue.fields()) names.push_back(field.name);
+  return names;
+}
+Expected<FieldValues> ImageLoader::field(const std::string& name, std::span<const std::uint64_t> ids) const {
+  const auto& fields = state_->catalogue.fields();
+  const auto found = std::ranges::find(fields, name, &Field::name);
+  if (found == fields.end()) return std::unexpected(Error{fmt::format("no field \"{}\" was asked for", name)});
+  const auto taken = [&](const auto& all) -> FieldValues {
+    std::remove_cvref_t<decltype(all)> some;
+    for (const std::uint64_t id : ids) some.push_back(all[id]);
+    return some;
+  };
+  return std::visit(taken, found->values);
 }
 std::string ImageLoader::path(std::uint64_t id) const {
   std::string path;
@@ -188,18 +208,20 @@ Expected<void> ImageLoader::start(std::uint64_t epoch, std::uint64_t first) {
     return std::unexpected(Error{fmt::format(
         "this loader belongs to process {} and does not work in a child forked from it; open it in the child",
         state_->pid)});
+  if (state_->pool == nullptr) return std::unexpected(Error{"this loader was closed; open another one"});
   if (first > batches()) return std::unexpected(Error{fmt::format("cannot start at batch {} of {}", first, batches())});
   state_->pool->start(epoch, first);
   return {};
 }
 
 bool ImageLoader::wait(std::chrono::milliseconds patience) {
-  return state_->forked() || state_->pool->wait(patience);
+  return !state_->works_here() || state_->pool->wait(patience);
 }
 
 Expected<std::optional<Batch>> ImageLoader::next() {
   if (state_->forked())
     return std::unexpected(Error{fmt::format("this loader belongs to process {}; open it in the child", state_->pid)});
+  if (state_->pool == nullptr) return std::nullopt;
   const std::int64_t asked = base::monotonic_ns();
   auto slot = state_->pool->next();
   if (!slot) return to_error(slot.error());
@@ -214,7 +236,11 @@ Expected<std::optional<Batch>> ImageLoader::next() {
 }
 
 void ImageLoader::stop() {
-  if (!state_->forked()) state_->pool->stop();
+  if (state_->works_here()) state_->pool->stop();
+}
+
+void ImageLoader::close() {
+  if (state_->works_here()) state_->pool.reset();
 }
 
 std::vector<BadSample> ImageLoader::bad_samples() const {

@@ -343,6 +343,40 @@ TEST_F(ImageLoaderTest, LabelsAreThoseOfTheClasses) {
   }
 }
 
+TEST_F(ImageLoaderTest, AClosedLoaderKnowsItsSamplesAndHandsOutNothing) {
+  const auto loader = open(options());
+  ASSERT_TRUE(loader->start(0));
+  const Batch batch = **loader->next();
+  loader->close();
+  loader->close();
+  EXPECT_EQ(loader->path(batch.ids()[0]), path(static_cast<int>(batch.ids()[0])).string());
+  EXPECT_TRUE(loader->wait(0ms));
+  EXPECT_FALSE(loader->next()->has_value());
+  EXPECT_THAT(loader->start(1).error().message, HasSubstr("was closed"));
+  EXPECT_EQ(loader->threads(), 0);
+}
+
+TEST_F(ImageLoaderTest, FieldsAreThoseOfTheSamplesAskedFor) {
+  std::ofstream(root_ / "list.csv") << "path,one,two,age\ncat/000.jpg,3,x,7\ncat/001.jpg,4,y,8\ncat/002.jpg,5,x,9\n";
+  LoaderOptions listed = options();
+  listed.plan.batch_size = 3;
+  listed.columns = {.labels = {"one", "two"}, .fields = {"age"}};
+  const auto loader = ImageLoader::open((root_ / "list.csv").string(), listed);
+  ASSERT_TRUE(loader) << loader.error().message;
+  ASSERT_TRUE((*loader)->start(0));
+  const Batch batch = **(*loader)->next();
+  const auto ages = std::get<std::vector<std::int64_t>>(*(*loader)->field("age", batch.ids()));
+  ASSERT_EQ(batch.labels().size(), 6u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto id = static_cast<std::int64_t>(batch.ids()[i]);
+    EXPECT_EQ(ages[i], 7 + id);
+    EXPECT_EQ(batch.labels()[2 * i], 3 + id);
+    EXPECT_EQ(batch.labels()[2 * i + 1], id % 2);
+  }
+  EXPECT_THAT((*loader)->classes(1), ElementsAre("x", "y"));
+  EXPECT_THAT((*loader)->field("size", batch.ids()).error().message, HasSubstr("no field \"size\""));
+}
+
 TEST_F(ImageLoaderTest, WaitingHasAnEnd) {
   const auto loader = open(options());
   EXPECT_TRUE(loader->wait(0ms));  // no pass: next() says so at once

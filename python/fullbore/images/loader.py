@@ -218,8 +218,8 @@ class ImageLoader:
 
     @property
     def classes(self):
-        """Names of the classes; a label is an index of it. Empty where a list gave numbers. Where more columns of a list
-        are labels, a dictionary with the names of each."""
+        """Names of the classes; a label is an index of it. Empty where a list gave numbers. Where more columns of a
+        list are labels, a dictionary with the names of each."""
         columns = [[os.fsdecode(name) for name in names] for names in self._opened().classes]
         return columns[0] if len(columns) == 1 else dict(zip(self._options.label_columns, columns))
 

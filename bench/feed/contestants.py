@@ -40,7 +40,7 @@ def fullbore_plain(folder, files, threads):
 
     transform = [fullbore.RandomResizedCrop(SIZE), fullbore.RandomHorizontalFlip()]
     loader = fullbore.ImageLoader(folder, BATCH, transform=transform, dtype="uint8", layout="NHWC", threads=threads,
-                                  index_memory=0, output="numpy")  # fmt: skip
+                                  index=None, index_memory=0, output="numpy")  # fmt: skip
     while True:
         for images, _ in loader:
             yield images

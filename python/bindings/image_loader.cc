@@ -218,6 +218,8 @@ void bind_options(nb::module_& module) {
       .def_rw("on_error", &LoaderOptions::on_error)
       .def_rw("max_bad", &LoaderOptions::max_bad)
       .def_rw("max_pixels", &LoaderOptions::max_pixels)
+      .def_rw("index", &LoaderOptions::index)
+      .def_rw("index_cache", &LoaderOptions::index_cache)
       .def_rw("index_memory", &LoaderOptions::index_memory)
       .def_rw("memory_limit", &LoaderOptions::memory_limit)
       .def_rw("listing_cache", &LoaderOptions::listing_cache)
@@ -337,6 +339,11 @@ void bind_image_loader(nb::module_& module) {
             return to_python(value_or_raise(self.loader->field({name.c_str(), name.size()}, ids)));
           },
           nb::arg("name"), nb::arg("ids"), "An array of int64 or float64, or a list of bytes.")
+      .def_prop_ro("index",
+                   [](const Loader& self) {
+                     const auto [path, bytes, problem] = self.loader->index();
+                     return nb::make_tuple(nb::bytes(path.c_str()), bytes, nb::bytes(problem.c_str()));
+                   })
       .def_prop_ro("bad_samples", [](const Loader& self) {
         nb::list bad;
         for (const auto& [sample, path, stage, reason] : self.loader->bad_samples())

@@ -229,6 +229,18 @@ class ImageLoaderOptions:
     def max_pixels(self, arg: int, /) -> None: ...
 
     @property
+    def index(self) -> str: ...
+
+    @index.setter
+    def index(self, arg: str, /) -> None: ...
+
+    @property
+    def index_cache(self) -> str: ...
+
+    @index_cache.setter
+    def index_cache(self, arg: str, /) -> None: ...
+
+    @property
     def index_memory(self) -> int: ...
 
     @index_memory.setter
@@ -368,6 +380,9 @@ class ImageLoader:
 
     def field(self, name: bytes, ids: Sequence[int]) -> object:
         """An array of int64 or float64, or a list of bytes."""
+
+    @property
+    def index(self) -> tuple: ...
 
     @property
     def bad_samples(self) -> list: ...

@@ -19,7 +19,8 @@ double ms(std::int64_t ns) {
 
 }  // namespace
 
-BatchPool::BatchPool(const Catalogue& catalogue, const Plan& plan, const LoaderOptions& options, int threads)
+BatchPool::BatchPool(const Catalogue& catalogue, const Plan& plan, const LoaderOptions& options, OpenedIndex index,
+                     int threads)
     : catalogue_(catalogue),
       plan_(plan),
       options_(options),
@@ -27,7 +28,7 @@ BatchPool::BatchPool(const Catalogue& catalogue, const Plan& plan, const LoaderO
       store_(std::make_shared<SlotStore>(options.plan.batch_size, catalogue.labels_of_each(),
                                          options.plan.batch_size * sample_bytes_, options.memory_limit)),
       shards_(catalogue),
-      checkpoints_(catalogue.size(), options.index_memory) {
+      checkpoints_(catalogue, options.index_memory, std::move(index.file), std::move(index.problem)) {
   for (int i = 0; i < threads; ++i) {
     threads_.emplace_back([this] { work(); });
     ::pthread_setname_np(threads_.back().native_handle(), "fullbore-image");
@@ -42,6 +43,7 @@ BatchPool::~BatchPool() {
 }
 
 void BatchPool::start(std::uint64_t epoch, std::uint64_t first) {
+  checkpoints_.refresh();  // other ranks have seen other pictures in the pass before
   const std::lock_guard lock(store_->mutex());
   // What is being made may also be the pass that has just ended, of which nothing is left.
   const bool made_ahead =

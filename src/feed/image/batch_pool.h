@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "feed/image/batch_slots.h"
+#include "feed/image/index_place.h"
 #include "feed/image/plan.h"
 
 namespace fullbore::image {
@@ -20,7 +21,7 @@ namespace fullbore::image {
 class BatchPool {
  public:
   // `catalogue` and `plan` must outlive it.
-  BatchPool(const Catalogue& catalogue, const Plan& plan, const LoaderOptions& options, int threads);
+  BatchPool(const Catalogue& catalogue, const Plan& plan, const LoaderOptions& options, OpenedIndex index, int threads);
   BatchPool(const BatchPool&) = delete;
   BatchPool& operator=(const BatchPool&) = delete;
   // After the samples under way.
@@ -36,6 +37,7 @@ class BatchPool {
   base::Expected<Slot*> next();
 
   const std::shared_ptr<SlotStore>& store() const { return store_; }
+  CheckpointStore& checkpoints() { return checkpoints_; }
   int threads() const { return static_cast<int>(threads_.size()); }
 
  private:

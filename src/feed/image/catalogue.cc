@@ -1,5 +1,7 @@
 #include "feed/image/catalogue.h"
 
+#include <filesystem>
+
 namespace fullbore::image {
 namespace {
 
@@ -38,6 +40,12 @@ const std::string* Catalogue::fault(std::uint64_t sample) const {
 std::string_view Catalogue::name(std::uint64_t sample) const {
   const std::uint64_t begin = sample == 0 ? 0 : ends_[sample - 1];
   return std::string_view(names_).substr(begin, ends_[sample] - begin);
+}
+
+std::string Catalogue::index_key(std::uint64_t sample) const {
+  const auto place = member(sample);
+  if (!place) return std::string(name(sample));
+  return std::filesystem::path(shard(place->shard).path).filename().string() + "/" + std::string(name(sample));
 }
 
 void Catalogue::path(std::uint64_t sample, std::string& path) const {

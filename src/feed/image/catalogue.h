@@ -64,9 +64,12 @@ class Catalogue {
   std::int64_t label(std::uint64_t sample) const { return labels(sample).front(); }
   // As it was added.
   std::string_view name(std::uint64_t sample) const;
+  // By which the index of the data set knows it: its name, or that of the shard's file and of the member.
+  std::string index_key(std::uint64_t sample) const;
   // Writes the path to open, or SHARD/MEMBER, into `path`, whose memory is used again.
   void path(std::uint64_t sample, std::string& path) const;
   std::optional<Member> member(std::uint64_t sample) const;
+  bool has_shards() const { return !shards_.empty(); }
   const Shard& shard(std::uint32_t number) const { return shards_[number]; }
   // What was found wrong with it when it was listed; null: nothing.
   const std::string* fault(std::uint64_t sample) const;

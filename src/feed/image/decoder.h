@@ -21,6 +21,7 @@ struct DecodeJob {
   Filter filter = Filter::kBilinear;
   bool flip = false;  // after resizing
   std::uint64_t sample = 0;
+  std::int64_t mtime_ns = 0;  // when the file was changed last
 };
 
 // Rows of 3 * width bytes, `stride` bytes apart.

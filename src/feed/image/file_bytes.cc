@@ -10,13 +10,14 @@
 
 namespace fullbore::image {
 
-base::Expected<std::span<std::uint8_t>> FileBytes::reserve(std::uint64_t size) {
+base::Expected<std::span<std::uint8_t>> FileBytes::reserve(std::uint64_t size, std::int64_t mtime_ns) {
   if (size == 0) return base::fail("the file is empty");
   if (size > kMost) return base::fail(fmt::format("a file of {} bytes; up to {} are read", size, kMost));
   if (size > capacity_) {
     capacity_ = static_cast<std::size_t>(size + size / 2);
     memory_ = std::make_unique_for_overwrite<std::uint8_t[]>(capacity_);
   }
+  mtime_ns_ = mtime_ns;
   return std::span(memory_.get(), static_cast<std::size_t>(size));
 }
 
@@ -27,7 +28,8 @@ base::Expected<std::span<const std::uint8_t>> FileBytes::read(const std::string&
   struct stat info = {};
   if (::fstat(file.get(), &info) != 0) return failed("cannot read its size");
   if (!S_ISREG(info.st_mode)) return base::fail("not a regular file");
-  const auto memory = reserve(static_cast<std::uint64_t>(info.st_size));
+  const std::int64_t mtime_ns = std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+  const auto memory = reserve(static_cast<std::uint64_t>(info.st_size), mtime_ns);
   if (!memory) return std::unexpected(memory.error());
   const std::size_t size = memory->size();
   for (std::size_t have = 0; have < size;) {

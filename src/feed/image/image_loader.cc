@@ -142,8 +142,10 @@ Expected<std::unique_ptr<ImageLoader>> ImageLoader::open(const std::vector<std::
   if (!catalogue) return to_error(catalogue.error());
   auto plan = Plan::make(catalogue->size(), options.plan);
   if (!plan) return to_error(plan.error());
+  auto index = open_index(index_home(*catalogue, data), options.index, options.index_cache);
+  if (!index) return to_error(index.error());
   std::unique_ptr<State> state(new State(std::move(*catalogue), *plan, options));
-  state->pool = std::make_unique<BatchPool>(state->catalogue, state->plan, options, threads);
+  state->pool = std::make_unique<BatchPool>(state->catalogue, state->plan, options, std::move(*index), threads);
   return std::unique_ptr<ImageLoader>(new ImageLoader(std::move(state)));
 }
 
@@ -241,6 +243,12 @@ void ImageLoader::stop() {
 
 void ImageLoader::close() {
   if (state_->works_here()) state_->pool.reset();
+}
+
+IndexState ImageLoader::index() const {
+  if (!state_->pool) return {};
+  CheckpointStore& checkpoints = state_->pool->checkpoints();
+  return {checkpoints.index_path(), checkpoints.index_bytes(), checkpoints.problem()};
 }
 
 std::vector<BadSample> ImageLoader::bad_samples() const {

@@ -104,6 +104,7 @@ TEST_F(ImageLoaderTest, WhatWasDecodedBeforeDoesNotChangeWhatComes) {
   LoaderOptions skipping = options();
   skipping.on_error = OnError::kSkip;
   LoaderOptions forgetful = skipping;
+  forgetful.index = "";
   forgetful.index_memory = 0;
   const auto loader = open(skipping), other = open(forgetful);
   for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {

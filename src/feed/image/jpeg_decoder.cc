@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "feed/image/decoder.h"
+#include "feed/image/index_format.h"
 #include "feed/image/rgb_resizer.h"
 
 namespace fullbore::image {
@@ -43,18 +44,20 @@ class JpegDecoder final : public Decoder {
   base::Expected<void> decode(std::span<const std::uint8_t> file, const DecodeJob& job, RgbTarget target) override {
     if (channels_ == 4) return decode_cmyk(file, job, target);
     jpeg::DecodeOptions options{.window = job.window, .resize = jpeg::Resize{job.resized, job.filter, job.flip}};
-    const auto known = checkpoints_.find(job.sample, file.size());
-    const bool record = !known && checkpoints_.wants(job.sample);
+    const std::uint64_t identity = index_identity(file, job.mtime_ns);
+    const auto known = checkpoints_.find(job.sample, identity);
+    const bool record = !known && checkpoints_.wants(job.sample, identity);
     options.checkpoints = known ? &*known : nullptr;
     options.record = record ? &recorded_ : nullptr;
     auto done = decode_window(file, options, target);
-    if (done && record) checkpoints_.keep(job.sample, file.size(), recorded_);
+    if (done && record) checkpoints_.keep(job.sample, identity, recorded_);
     if (!done && (known || record)) {
-      // Recording reads to the end of the file, and a file may have been replaced by one of the same size: what is
-      // wrong must not depend on what was decoded before.
+      // Recording reads to the end of the file, and checkpoints may be another file's that was made to look the same:
+      // what is wrong must not depend on what was decoded before.
       options.checkpoints = nullptr;
       options.record = nullptr;
       done = decode_window(file, options, target);
+      if (done && known) checkpoints_.forget(job.sample);
     }
     if (!done) return to_error(done.error());
     return {};

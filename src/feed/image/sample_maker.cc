@@ -98,7 +98,7 @@ std::expected<void, SampleFault> SampleMaker::decode(std::span<const std::uint8_
   const Turn turn = Turn::of(transform_.exif_orientation ? exif_orientation(file) : 1);
   const View view = view_of(transform_.geometry, turn.size(*size), random);
   const bool flip = transform_.flip > 0 && to_unit(random.block(Draw::kFlip, 0)[0]) < transform_.flip;
-  const DecodeJob job{view.window, view.resized, transform_.filter, flip, random.sample};
+  const DecodeJob job{view.window, view.resized, transform_.filter, flip, random.sample, file_.mtime_ns()};
   const auto done = is_whole(view.kept, view.resized)
                         ? upright_.decode(*decoder, file, job, turn, *size, {rgb, std::size_t{kept_.width} * 3})
                         : decode_part(*decoder, file, job, turn, *size, view.kept, rgb);

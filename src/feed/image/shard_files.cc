@@ -45,7 +45,7 @@ base::Expected<std::span<const std::uint8_t>> ShardFiles::read_sample(std::uint6
 base::Expected<std::span<const std::uint8_t>> ShardFiles::read(const Catalogue::Member& member, FileBytes& bytes) {
   const auto shard = find(member.shard);
   if (!shard) return std::unexpected(shard.error());
-  const auto memory = bytes.reserve(member.size);
+  const auto memory = bytes.reserve(member.size, (*shard)->version().modified_ns);
   if (!memory) return std::unexpected(memory.error());
   if (auto done = (*shard)->read(member.offset, *memory); !done) return std::unexpected(done.error());
   return *memory;

@@ -29,3 +29,13 @@ def folder(tmp_path_factory):
         place.mkdir(exist_ok=True)
         picture(number, 60 + 5 * number, 150 - 2 * number).save(place / ("%02d.jpg" % number), quality=90)
     return root
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """A class of 12 pictures, for a test that writes beside them."""
+    place = tmp_path / "data" / "cat"
+    place.mkdir(parents=True)
+    for number in range(12):
+        picture(number, 300 + number, 200).save(place / ("%02d.jpg" % number), quality=90)
+    return tmp_path / "data"

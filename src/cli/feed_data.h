@@ -9,7 +9,9 @@
 
 namespace fullbore::cli {
 
-// Where the listings of tar shards are kept: fullbore/shards in $XDG_CACHE_HOME or ~/.cache; "" where neither is known.
+// fullbore in $XDG_CACHE_HOME or ~/.cache, as the Python loader has it; "" where neither is known.
+std::string cache_folder();
+// Where the listings of tar shards are kept in it.
 std::string listing_cache();
 
 base::Expected<image::Catalogue> open_feed_data(const std::vector<std::string>& names);

@@ -17,6 +17,7 @@
 #include "cli/collect.h"
 #include "cli/compare_command.h"
 #include "cli/fix_plan.h"
+#include "cli/index_command.h"
 #include "cli/limits.h"
 #include "cli/pack_command.h"
 #include "cli/report_command.h"
@@ -47,6 +48,7 @@ constexpr std::string_view kStory =
     "Feed\n"
     "  fullbore bench DATA                      pictures per second of this machine, and what limits them\n"
     "  fullbore pack DATA OUT                   pictures into tar shards, resumable and read back\n"
+    "  fullbore index DATA                      JPEG places to decode crops from, before the first epoch\n"
     "\n"
     "Keep\n"
     "  fullbore runs [list|clean]               what is kept in ./fullbore-runs\n"
@@ -204,6 +206,21 @@ void add_compare(CLI::App& app, Call& call) {
   sub->callback([=, &call] { call = [=] { return resolve_and_compare(*options, *directory, *price); }; });
 }
 
+void add_index(CLI::App& app, Call& call) {
+  auto options = std::make_shared<IndexCommandOptions>();
+  CLI::App* sub = app.add_subcommand("index", "Find the places that ImageLoader decodes crops of JPEGs from");
+  sub->add_option("DATA", options->data, "Folder with a folder per class, or a list (*.csv, *.jsonl)")->required();
+  sub->add_option("--index", options->index, "File to write (default: beside the data, as ImageLoader looks for it)")
+      ->type_name("FILE");
+  sub->add_option("--threads", options->threads, "(default: all cores)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""));
+  sub->add_flag("--check", options->check,
+                "Compare the index with the pictures; write nothing, exit with 1 if it differs");
+  sub->add_flag("--json", options->json, "As fullbore.index/1");
+  sub->callback([options, &call] { call = [options] { return index_command(*options); }; });
+}
+
 int clean(CleanOptions options, const std::string& max_size) {
   if (!max_size.empty()) {
     const auto bytes = parse_bytes(max_size);
@@ -306,6 +323,7 @@ int parse_and_call(std::vector<std::string> arguments, const std::vector<std::st
   add_collect(app, call);
   add_report(app, call);
   add_compare(app, call);
+  add_index(app, call);
   add_runs(app, call);
   add_bench(app, call);
   add_pack(app, call);

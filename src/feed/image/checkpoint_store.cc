@@ -36,11 +36,7 @@ CheckpointStore::CheckpointStore(const Catalogue& catalogue, std::size_t memory_
 }
 
 CheckpointStore::~CheckpointStore() {
-  for (int tries = 0; tries < kLastTries; ++tries) {
-    write_pending();
-    if (pending_.empty()) break;
-    std::this_thread::sleep_for(kBetweenTries);
-  }
+  finish();
   for (const auto& kept : kept_) delete kept.load(std::memory_order_relaxed);
 }
 
@@ -119,6 +115,17 @@ void CheckpointStore::refresh() {
   write_pending();
   const std::lock_guard writer(writer_);
   index_->read_new([this](const IndexRecord& record) { learn(record); });
+}
+
+void CheckpointStore::finish() {
+  for (int tries = 0; tries < kLastTries; ++tries) {
+    write_pending();
+    const std::lock_guard lock(mutex_);
+    if (pending_.empty()) return;
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+  const std::lock_guard lock(mutex_);
+  problem_ = index_path() + " is held by another process";
 }
 
 std::uint64_t CheckpointStore::index_bytes() {

@@ -26,7 +26,7 @@ class CheckpointStore {
                   std::string problem = "");
   CheckpointStore(const CheckpointStore&) = delete;
   CheckpointStore& operator=(const CheckpointStore&) = delete;
-  // Writes what is left to be written.
+  // After finish().
   ~CheckpointStore();
 
   // None if they are not kept.
@@ -39,6 +39,8 @@ class CheckpointStore {
   void forget(std::uint64_t sample);
   // Writes what is left to be written and reads what other processes have added.
   void refresh();
+  // Writes what is left to be written; waits up to half a second for other processes that do so too.
+  void finish();
 
   // Of those kept in memory.
   std::size_t bytes() const { return used_.load(std::memory_order_relaxed); }

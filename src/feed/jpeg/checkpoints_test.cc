@@ -63,6 +63,15 @@ TEST(CheckpointsTest, ThatIsFoundInAnyWindow) {
   }
 }
 
+TEST(CheckpointsTest, ThoseThatAreAllWrongByTheSameAreFoundOut) {
+  const auto file = testing::encode({.width = 256, .height = 64});
+  const Checkpoints made = made_for(file);
+  auto points = made.points();
+  for (Checkpoints::Point& point : points) point.dc[0] = static_cast<std::int16_t>(point.dc[0] + 9);
+  const Checkpoints brighter(made.mcus_per_row(), made.rows(), std::move(points));
+  EXPECT_FALSE(Decoder().decode(file, {.checkpoints = &brighter}));
+}
+
 TEST(CheckpointsTest, APictureInSeveralScansHasNone) {
   EXPECT_TRUE(made_for(testing::encode({.separate_scans = true})).empty());
 }

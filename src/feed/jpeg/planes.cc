@@ -17,6 +17,12 @@ Area blocks_around(const Area& samples) {
   return {samples.x0 / 8, samples.y0 / 8, divide_up(samples.x1, 8), divide_up(samples.y1, 8)};
 }
 
+constexpr const char* kContradiction = "the checkpoints contradict the picture; make them again";
+
+bool same_point(const Checkpoints::Point& a, const Checkpoints::Point& b) {
+  return a.offset == b.offset && a.bit == b.bit && std::ranges::equal(a.dc, b.dc);
+}
+
 std::uint32_t range_start(std::uint32_t pixel, std::uint32_t factor) {
   return factor == 1 ? pixel : std::max(pixel / factor, 1u) - 1;
 }
@@ -203,15 +209,15 @@ Expected<void> PlaneDecoder::check_arrival(ScanReader& reader, const Scan& scan,
     const std::uint32_t point = std::min(divide_up(x1, Checkpoints::kSpacing) * Checkpoints::kSpacing, row);
     if (const auto skipped = reader.skip_to(reader.mcu() + point - x1); !skipped) return skipped;
   }
-  const Checkpoints::Point found = reader.point();
-  if (found.offset == expected.offset && found.bit == expected.bit && std::ranges::equal(found.dc, expected.dc))
-    return {};
-  return corrupt("the checkpoints contradict the picture; make them again");
+  if (same_point(reader.point(), expected)) return {};
+  return corrupt(kContradiction);
 }
 
 Expected<void> PlaneDecoder::decode_indexed(FileBytes file, const Scan& scan, const Checkpoints& checkpoints) {
   const Area& window = scan.window;
   const auto& points = checkpoints.points();
+  if (!same_point(points.front(), {static_cast<std::uint32_t>(scan.layout.data), 0, {}}))
+    return corrupt(kContradiction);
   const std::size_t columns = window.x1 - window.x0;
   const auto index = [&](std::uint32_t y) {
     return std::size_t{y} * checkpoints.per_row() + window.x0 / Checkpoints::kSpacing;

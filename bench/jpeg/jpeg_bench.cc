@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <hwy/targets.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,9 +17,11 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <random>
 #include <string>
 
+#include "feed/image/checkpoint_store.h"
 #include "feed/jpeg/turbo.h"
 #include "fullbore/jpeg.h"
 
@@ -27,6 +30,7 @@ namespace {
 
 struct Sample {
   std::string path;
+  std::uint64_t number = 0;
   Rect crop;
   bool flip = false;
   Checkpoints checkpoints;
@@ -78,7 +82,7 @@ std::vector<Sample> load_samples(const std::string& folder, std::size_t limit) {
   std::vector<Sample> samples;
   Decoder decoder;
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    Sample sample{paths[i], {}, false, {}};
+    Sample sample{paths[i], samples.size(), {}, false, {}};
     const auto file = read_file(sample.path);
     const auto header = read_header(file);
     if (!header) continue;
@@ -92,10 +96,49 @@ std::vector<Sample> load_samples(const std::string& folder, std::size_t limit) {
 struct Mode {
   std::string name;
   std::function<void(const Sample&, const std::vector<std::uint8_t>&)> run;
-  std::vector<double> ms;
+  std::function<void()> begin = [] {};  // each of both inside the time of a round
+  std::function<void()> end = [] {};
+  std::vector<double> ms = {};
 };
 
-std::vector<Mode> modes(Decoder& decoder, std::vector<std::uint8_t>& out) {
+// The loader's way: what a file is, what the index has of it, and recording what it has not.
+class IndexFileModes {
+ public:
+  explicit IndexFileModes(const std::vector<Sample>& samples) {
+    for (const Sample& sample : samples) catalogue_.add(sample.path, 0);
+  }
+  ~IndexFileModes() {
+    store_.reset();
+    std::filesystem::remove(path_);
+  }
+
+  void begin(bool anew) {
+    if (anew) std::filesystem::remove(path_);
+    auto index = image::IndexFile::open(path_);
+    if (!index) std::abort();
+    store_.emplace(catalogue_, 0, std::move(*index));
+  }
+  void end() { store_.reset(); }
+  void decode(Decoder& decoder, const Sample& sample, const std::vector<std::uint8_t>& file,
+              std::vector<std::uint8_t>& out, bool must_be_known) {
+    const std::uint64_t identity = image::index_identity(file, 0);
+    const auto known = store_->find(sample.number, identity);
+    if (known.has_value() != must_be_known) std::abort();
+    Checkpoints made;
+    DecodeOptions options{.window = sample.crop, .resize = Resize{{224, 224}, Filter::kBilinear, sample.flip}};
+    options.checkpoints = known ? &*known : nullptr;
+    options.record = known ? nullptr : &made;
+    if (!decoder.decode_into(file, options, out, 224 * 3)) std::abort();
+    if (!known) store_->keep(sample.number, identity, made);
+  }
+
+ private:
+  image::Catalogue catalogue_{""};
+  std::optional<image::CheckpointStore> store_;
+  const std::string path_ = std::filesystem::temp_directory_path() / ("fullbore-bench-" + std::to_string(::getpid()));
+};
+
+std::vector<Mode> modes(Decoder& decoder, IndexFileModes& index_file, std::vector<std::uint8_t>& out) {
   const auto own = [&](const Sample& sample, const std::vector<std::uint8_t>& file, bool indexed, Checkpoints* record) {
     DecodeOptions options{.window = sample.crop, .resize = Resize{{224, 224}, Filter::kBilinear, sample.flip}};
     if (indexed) options.checkpoints = &sample.checkpoints;
@@ -106,26 +149,28 @@ std::vector<Mode> modes(Decoder& decoder, std::vector<std::uint8_t>& out) {
       {"libjpeg-turbo, whole picture",
        [](const Sample&, const auto& file) {
          if (!decode_by_turbo(file, false)) std::abort();
-       },
-       {}},
+       }},
       {"own, whole picture",
        [&](const Sample&, const auto& file) {
          if (!decoder.decode(file)) std::abort();
-       },
-       {}},
+       }},
       {"own, whole picture, index",
        [&](const Sample& s, const auto& file) {
          if (!decoder.decode(file, {.checkpoints = &s.checkpoints})) std::abort();
-       },
-       {}},
-      {"crop 224, no index", [=](const Sample& s, const auto& file) { own(s, file, false, nullptr); }, {}},
+       }},
+      {"crop 224, no index", [=](const Sample& s, const auto& file) { own(s, file, false, nullptr); }},
       {"crop 224, making the index",
        [=](const Sample& s, const auto& file) {
          Checkpoints made;
          own(s, file, false, &made);
-       },
-       {}},
-      {"crop 224, index", [=](const Sample& s, const auto& file) { own(s, file, true, nullptr); }, {}},
+       }},
+      {"crop 224, index", [=](const Sample& s, const auto& file) { own(s, file, true, nullptr); }},
+      {"crop 224, writing the file",
+       [&](const Sample& s, const auto& file) { index_file.decode(decoder, s, file, out, false); },
+       [&] { index_file.begin(true); }, [&] { index_file.end(); }},
+      {"crop 224, index from the file",
+       [&](const Sample& s, const auto& file) { index_file.decode(decoder, s, file, out, true); },
+       [&] { index_file.begin(false); }, [&] { index_file.end(); }},
   };
 }
 
@@ -151,12 +196,20 @@ int run(const std::string& folder, std::size_t rounds, std::size_t limit, const 
              hwy::TargetName(hwy::SupportedTargets() & -hwy::SupportedTargets()));
   Decoder decoder;
   std::vector<std::uint8_t> out(std::size_t{224} * 224 * 3);
-  std::vector<Mode> all = modes(decoder, out);
+  IndexFileModes index_file(samples);
+  std::vector<Mode> all = modes(decoder, index_file, out);
+  if (only == all.back().name) {  // what it reads is written by the one before it
+    index_file.begin(true);
+    for (const Sample& sample : samples) index_file.decode(decoder, sample, read_file(sample.path), out, false);
+    index_file.end();
+  }
   if (!only.empty()) std::erase_if(all, [&](const Mode& mode) { return mode.name != only; });
   for (std::size_t round = 0; round < rounds; ++round) {
     for (Mode& mode : all) {
       const double start = cpu_s();
+      mode.begin();
       for (const Sample& sample : samples) mode.run(sample, read_file(sample.path));
+      mode.end();
       mode.ms.push_back((cpu_s() - start) / count * 1e3);
     }
   }

@@ -121,7 +121,7 @@ class Bench {
     const ThreadCpuClock clock;
     const Catalogue some = subset(catalogue_, samples);
     ShardFiles shards(some);
-    CheckpointStore checkpoints(some.size(), LoaderOptions().index_memory);
+    CheckpointStore checkpoints(some, LoaderOptions().index_memory);  // a bench writes nothing
     SampleMaker maker(some, shards, checkpoints, options_.transform, LoaderOptions().max_pixels, clock);
     std::vector<std::byte> out(sample_bytes(options_.transform));
     std::vector<std::uint64_t> sound;  // of `some`
@@ -157,7 +157,7 @@ class Bench {
     options.on_error = OnError::kReplace;
     const auto plan = Plan::make(some.size(), options.plan);
     if (!plan) return std::unexpected(plan.error());
-    BatchPool pool(some, *plan, options, threads);
+    BatchPool pool(some, *plan, options, {}, threads);
     ThreadsRate rate;
     rate.threads = threads;
     std::int64_t begin = 0, cpu_begin = 0;

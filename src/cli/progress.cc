@@ -10,7 +10,7 @@
 namespace fullbore::cli {
 namespace {
 
-constexpr std::int64_t kQuiet_ns = 2'000'000'000, kBetween_ns = 200'000'000;
+constexpr std::int64_t kQuietNs = 2'000'000'000, kBetweenNs = 200'000'000;
 
 void write_text(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -50,7 +50,7 @@ ProgressLine::~ProgressLine() {
 void ProgressLine::show(std::uint64_t done, std::uint64_t all, std::uint64_t since) {
   if (!is_terminal_) return;
   const std::int64_t now = clock_.now_ns();
-  if (now - begin_ns_ < kQuiet_ns || now - drawn_ns_ < kBetween_ns) return;
+  if (now - begin_ns_ < kQuietNs || now - drawn_ns_ < kBetweenNs) return;
   drawn_ns_ = now;
   const std::size_t width = std::max<std::size_t>(text_options_of(fd_).width, 2) - 1;
   write_text(fd_, "\r" + progress_text(what_, done, all, now - begin_ns_, width, since) + "\x1b[K");

@@ -100,6 +100,7 @@ ReadingRate measure_reading(const Catalogue& catalogue, const ReadingOptions& op
     }
   };
   std::vector<std::future<void>> readers;
+  readers.reserve(static_cast<std::size_t>(options.threads));
   for (int i = 0; i < options.threads; ++i) readers.push_back(std::async(std::launch::async, read_on));
   for (const auto& reader : readers) {
     while (reader.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready)

@@ -11,8 +11,8 @@ namespace fullbore::image {
 
 struct IndexBuildOptions {
   std::string index = "auto";  // this and the next two as in LoaderOptions
-  std::string index_cache;
-  std::string listing_cache;
+  std::string index_cache = "";
+  std::string listing_cache = "";
   int threads = 0;     // 0: all cores this process may use
   bool check = false;  // compare what is there with the files and write nothing
 };

@@ -59,10 +59,12 @@ FieldValues to_values(ListColumn column) {
   if (!numbers) return std::move(texts);
   if (std::ranges::all_of(texts, is_whole_number)) {
     std::vector<std::int64_t> values;
+    values.reserve(texts.size());
     for (const std::string& text : texts) values.push_back(*as<std::int64_t>(text));
     return values;
   }
   std::vector<double> values;
+  values.reserve(texts.size());
   for (const std::string& text : texts)
     values.push_back(as<double>(text).value_or(std::numeric_limits<double>::quiet_NaN()));
   return values;

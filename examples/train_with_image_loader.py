@@ -7,6 +7,7 @@ same transforms, to compare.
 """
 
 import argparse
+import math
 import random
 import time
 from pathlib import Path
@@ -21,11 +22,11 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 NORMALISE = fullbore.Normalize(MEAN, STD)
 
 
-def with_image_loader(train, validation, device):
+def with_image_loader(train, validation, device, seed):
     crop = [fullbore.RandomResizedCrop(SIZE, scale=(0.25, 1.0)), fullbore.RandomHorizontalFlip(), NORMALISE]
     center = [fullbore.Resize(SIZE), fullbore.CenterCrop(SIZE), NORMALISE]
     return (
-        fullbore.ImageLoader(train, BATCH, transform=crop, device=device),
+        fullbore.ImageLoader(train, BATCH, transform=crop, device=device, seed=seed),
         fullbore.ImageLoader(validation, BATCH, transform=center, shuffle=False, drop_last=False, device=device),
     )
 
@@ -54,7 +55,7 @@ def random_crop(image):
 
     while True:
         area = image.width * image.height * random.uniform(0.25, 1.0)
-        ratio = random.uniform(3 / 4, 4 / 3)
+        ratio = math.exp(random.uniform(math.log(3 / 4), math.log(4 / 3)))
         width, height = round((area * ratio) ** 0.5), round((area / ratio) ** 0.5)
         if width <= image.width and height <= image.height:
             break
@@ -72,7 +73,7 @@ def centre_crop(image):
     return image.crop((x, y, x + SIZE, y + SIZE))
 
 
-def with_pillow(train, validation, device):
+def with_pillow(train, validation, device, seed):  # its numbers are those of torch and random, seeded
     load = torch.utils.data.DataLoader
     return (
         load(Pictures(train, random_crop), BATCH, shuffle=True, drop_last=True, num_workers=2, persistent_workers=True),
@@ -99,6 +100,18 @@ def accuracy(model, batches, device):
     return right / count
 
 
+def optimizer_of(model):
+    return torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+
+
+def train_epoch(model, optimizer, batches, device):
+    for images, labels in fullbore.observe(batches):  # `fullbore run` sees its wait; nothing otherwise
+        loss = nn.functional.cross_entropy(model(images.to(device)), labels.to(device))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
 def main():
     parser = argparse.ArgumentParser(description="train a small network on a folder of pictures")
     parser.add_argument("train")
@@ -111,16 +124,13 @@ def main():
     torch.manual_seed(args.seed)
     random.seed(args.seed)
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    train, validation = (with_pillow if args.pillow else with_image_loader)(args.train, args.validation, device)
+    train, validation = (with_pillow if args.pillow else with_image_loader)(
+        args.train, args.validation, device, args.seed)  # fmt: skip
     model = network(sum(path.is_dir() for path in Path(args.train).iterdir())).to(device)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+    optimizer = optimizer_of(model)
     for epoch in range(args.epochs):
         started = time.time()
-        for images, labels in fullbore.observe(train):  # `fullbore run` sees its wait; nothing otherwise
-            loss = nn.functional.cross_entropy(model(images.to(device)), labels.to(device))
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+        train_epoch(model, optimizer, train, device)
         seconds = time.time() - started
         print(f"epoch {epoch + 1}: {accuracy(model, validation, device):.3f} right, {seconds:.1f} s", flush=True)
 

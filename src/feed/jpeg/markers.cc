@@ -82,6 +82,7 @@ class Parser {
   Expected<void> segment(std::uint8_t marker, Segment content);
   Expected<void> quant_tables(Segment content);
   Expected<void> huffman_tables(Segment content);
+  Expected<void> arithmetic_conditioning(Segment content);
   Expected<void> frame(std::uint8_t marker, Segment content);
   Expected<void> scan(Segment content);
   void application(std::uint8_t marker, Segment content);
@@ -128,6 +129,7 @@ Expected<bool> Parser::run() {
 Expected<void> Parser::segment(std::uint8_t marker, Segment content) {
   if (marker == kDqt) return quant_tables(content);
   if (marker == kDht) return huffman_tables(content);
+  if (marker == kDac) return arithmetic_conditioning(content);
   if (marker == kSos) return scan(content);
   if (marker == kDri) {
     const auto interval = content.word();
@@ -139,7 +141,7 @@ Expected<void> Parser::segment(std::uint8_t marker, Segment content) {
     application(marker, content);
     return {};
   }
-  if (marker == kCom || marker == kDac || marker == kDnl) return {};
+  if (marker == kCom || marker == kDnl) return {};
   if (marker >= kSof0 && marker <= kSof15 && marker != kJpg) return frame(marker, content);
   return corrupt(fmt::format("unknown marker 0x{:02x}", marker));
 }
@@ -170,6 +172,16 @@ Expected<void> Parser::huffman_tables(Segment content) {
     if (total > 256 || !symbols) return bad_segment("DHT");
     std::copy(symbols->begin(), symbols->end(), spec.symbols.begin());
     (kind >> 4 ? headers_.ac : headers_.dc)[kind & 15] = spec;
+  }
+  return {};
+}
+
+// Of no use here, but libjpeg-turbo refuses a picture for it (T.81, B.2.4.3).
+Expected<void> Parser::arithmetic_conditioning(Segment content) {
+  while (content.left() != 0) {
+    const std::uint32_t table = content.byte().value_or(0);
+    const auto value = content.byte();
+    if (!value || table >= 32 || (table < 16 && (*value & 15) > *value >> 4)) return bad_segment("DAC");
   }
   return {};
 }

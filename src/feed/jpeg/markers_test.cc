@@ -79,6 +79,18 @@ TEST(MarkersTest, ARestartMarkerBetweenSegmentsIsPassedOver) {
   EXPECT_TRUE(read_headers(file));
 }
 
+TEST(MarkersTest, ArithmeticConditioningThatLibjpegTurboRefusesIsRefused) {
+  const auto with = [](std::uint8_t table, std::uint8_t value) {
+    auto file = sample();
+    const std::uint8_t segment[] = {0xff, 0xcc, 0, 4, table, value};
+    file.insert(file.begin() + 2, std::begin(segment), std::end(segment));
+    return read_headers(file).has_value();
+  };
+  EXPECT_TRUE(with(0, 0x10));
+  EXPECT_FALSE(with(0, 0x01));
+  EXPECT_FALSE(with(32, 0x10));
+}
+
 TEST(MarkersTest, WalksFromScanToScan) {
   const auto file = testing::encode({.separate_scans = true});
   auto headers = read_headers(file);

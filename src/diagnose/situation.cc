@@ -107,6 +107,19 @@ std::string Situation::stage() const {
   return first == wait_parts.end() || first->what == "fetch" ? "" : first->what;
 }
 
+std::string Situation::costliest_stage() const {
+  if (!profile.dataset.measured()) return stage();
+  std::string costliest = "collate";
+  double most = static_cast<double>(makers.totals.collate_ns);
+  for (const auto& [id, share] : profile.dataset.stages) {
+    const double cost = share * static_cast<double>(makers.totals.fetch_ns);
+    if (cost <= most || !is_making(stage_name(id))) continue;
+    most = cost;
+    costliest = stage_name(id);
+  }
+  return costliest;
+}
+
 double Situation::stage_share(const std::string& what) const {
   const auto part = std::ranges::find(wait_parts, what, &InputWaitPart::what);
   if (part == wait_parts.end() || walk.wait_ns <= 0) return 0;

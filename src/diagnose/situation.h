@@ -51,6 +51,9 @@ struct Situation {
   // What takes most of making a batch as far as it was waited for: "decode", ..., "collate"; "" if stages are not
   // known.
   std::string stage() const;
+  // The stage of making a batch that costs most, whatever the loop happens to meet: with all cores busy, that is what
+  // is worth making cheaper. stage() where samples were not traced.
+  std::string costliest_stage() const;
   // Share of a stage in the wait, 0..1.
   double stage_share(const std::string& what) const;
   // The user's line that costs most in that stage; nullptr if lines were not timed.

@@ -15,7 +15,8 @@ constexpr double kOnCpu = 0.5;
 
 std::string cheaper_work(const std::string& stage) {
   if (stage == "decode")
-    return "decode less: store the pictures at the size that training uses, or use a faster decoder";
+    return "decode less: store the pictures at the size that training uses, or use a faster decoder "
+           "(fullbore.ImageLoader decodes no more than the crop needs)";
   if (stage == "augment") return "augment on smaller pictures (crop first), or in one pass over the batch";
   if (stage == "tokenise") return "tokenise once, ahead of training, and store the tokens";
   if (stage == "collate") return "collate into arrays that are made once, without Python loops over samples";
@@ -80,17 +81,17 @@ std::optional<Cause> cpu_saturated(const Situation& situation) {
   if (share < kNoteShare) return std::nullopt;
 
   Cause cause = make_cause("cpu_saturated", share, situation);
-  cause.stage = situation.stage();
+  cause.stage = situation.costliest_stage();
   cause.gain = bound_without(cause.share);
   cause.change = at_half_its_cost(cause.stage, situation);
   const ProfiledLine* line = situation.stage_line(cause.stage);
   if (line != nullptr) cause.fix.where = line->where;
   const auto where = line ? std::optional(line->where) : std::nullopt;
   cause.summary = fmt::format(
-      "The training loop waits {} of each step for {} although all {} are busy{}; only cheaper samples or more cores "
-      "can help: it would be {}{}.",
-      percent(situation.wait_share()), batches_for(cause.stage, where),
-      cores(situation.resources.usable_cores.value_or(0)), others(situation.resources), kFasterHere, kWithHere);
+      "The training loop waits {} of each step for batches although all {} are busy{}, above all with {}{}; only "
+      "cheaper samples or more cores can help: it would be {}{}.",
+      percent(situation.wait_share()), cores(situation.resources.usable_cores.value_or(0)), others(situation.resources),
+      stage_words(cause.stage), in_place(where), kFasterHere, kWithHere);
   add_evidence(cause, "usable cores", situation.resources.usable_cores, "", "affinity, cpuset, quota");
   add_evidence(cause, "in use by this job", situation.resources.tree_cores, "", "/proc/PID/stat");
   add_evidence(cause, "in use by others", situation.resources.neighbour_cores, "", "/proc/stat");

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "diagnose/diagnose.h"
+#include "diagnose/situation.h"
 #include "diagnose/testing/run_builder.h"
 
 namespace fullbore::diagnose {
@@ -24,6 +25,23 @@ TEST(CpuSaturated, NamesTheLineToMakeCheaper) {
   EXPECT_EQ(diagnosis.causes.front().fix.where->file, "/home/ada/data.py");
   EXPECT_TRUE(diagnosis.causes.front().fix.settings.empty());
   EXPECT_THAT(diagnosis.causes.front().why_not, ElementsAre(HasSubstr("more workers")));
+}
+
+// Busy workers finish while the loop works, and what it meets is the end of a batch.
+TEST(CpuSaturated, IsBlamedOnTheStageThatCostsMostNotOnTheOneThatTheLoopMeets) {
+  Situation situation;
+  situation.wait_parts.resize(2);
+  situation.wait_parts[0].what = "collate";
+  situation.wait_parts[1].what = "decode";
+  situation.makers.totals.fetch_ns = 100'000'000;
+  situation.makers.totals.collate_ns = 30'000'000;
+  EXPECT_EQ(situation.costliest_stage(), "collate");
+  situation.profile.dataset.window_ns = 1;
+  situation.profile.dataset.stages = {{wire::Stage::kDecode, 0.6}, {wire::Stage::kAugment, 0.4}};
+  EXPECT_EQ(situation.stage(), "collate");
+  EXPECT_EQ(situation.costliest_stage(), "decode");
+  situation.makers.totals.collate_ns = 70'000'000;
+  EXPECT_EQ(situation.costliest_stage(), "collate");
 }
 
 // Seen in a recorded run: two busy workers whose batches lay ready in turns, 4 ms before the one that was awaited.

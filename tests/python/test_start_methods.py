@@ -97,15 +97,20 @@ def test_the_training_is_seen_however_it_is_started(fullbore, folder, name):
     assert "hook" not in launching.missing(folder / "run")
 
 
+def torchrun():
+    """As --standalone, which asks for "localhost": an empty Debian has no /etc/hosts, and torchrun then waits for ever."""
+    here = ["--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"]
+    return [tool("torchrun"), *here, "--nproc-per-node", "2", "training.py"]
+
+
 def test_torchrun_starts_two_ranks_and_both_are_seen(fullbore, folder):
-    done = watch(fullbore, folder, [tool("torchrun"), "--standalone", "--nproc-per-node", "2", "training.py"])
+    done = watch(fullbore, folder, torchrun())
     assert done.returncode == 0, done.stderr
     assert ranks(folder) == ["rank-0", "rank-1"]
 
 
 def test_torchruns_failure_passes_through(fullbore, folder):
-    command = [tool("torchrun"), "--standalone", "--nproc-per-node", "2", "training.py"]
-    assert watch(fullbore, folder, command, FAILING_RANK="1").returncode == 1
+    assert watch(fullbore, folder, torchrun(), FAILING_RANK="1").returncode == 1
 
 
 def test_accelerate_launch_is_seen(fullbore, folder):

@@ -12,6 +12,7 @@
 
 #include "feed/image/checkpoint_store.h"
 #include "feed/image/data_source.h"
+#include "feed/image/decoder.h"
 #include "feed/image/file_bytes.h"
 #include "feed/image/index_place.h"
 #include "feed/image/shard_files.h"
@@ -35,16 +36,14 @@ class Indexer {
   void take(std::uint64_t sample) {
     ++report_.pictures;
     const auto file = shards_.read_sample(sample, file_, path_);
-    catalogue_.path(sample, path_);
-    if (!file) return note_bad(file.error().message());
+    if (!file) return note_bad(sample, file.error().message());
     report_.data_bytes += file->size();
-    const bool is_jpeg = file->size() >= 3 && (*file)[0] == 0xff && (*file)[1] == 0xd8 && (*file)[2] == 0xff;
-    if (!is_jpeg) {
+    if (picture_extension(*file) != "jpg") {
       ++report_.other;
       return;
     }
     const auto header = jpeg::read_header(*file);
-    if (!header) return note_bad(header.error().message);
+    if (!header) return note_bad(sample, header.error().message);
     // CMYK is decoded whole, too: Pillow converts it before it resizes.
     const bool indexed = header->native && header->channels == 3;
     ++(indexed ? report_.baseline : header->coding == jpeg::Coding::kProgressive ? report_.progressive : report_.other);
@@ -66,7 +65,7 @@ class Indexer {
     const auto done = decoder_.decode(file, {.window = jpeg::Rect{0, 0, 1, 1}, .record = &made});
     if (!done) {
       --report_.baseline;
-      return note_bad(done.error().message);
+      return note_bad(sample, done.error().message);
     }
     if (!check_) {
       store_.keep(sample, identity, made);
@@ -80,9 +79,10 @@ class Indexer {
     }
   }
 
-  void note_bad(const std::string& reason) {
-    ++report_.bad;
-    if (report_.first_bad.empty()) report_.first_bad = path_ + ": " + reason;
+  void note_bad(std::uint64_t sample, const std::string& reason) {
+    if (++report_.bad > 1) return;
+    catalogue_.path(sample, report_.first_bad);
+    report_.first_bad += ": " + reason;
   }
 
   const Catalogue& catalogue_;
@@ -104,17 +104,17 @@ void add_up(IndexReport& sum, const IndexReport& part) {
 }
 
 // Shares the samples among threads; ends early when the index cannot be written any more.
-IndexReport index_all(const Catalogue& catalogue, CheckpointStore& store, const IndexBuildOptions& options,
+IndexReport index_all(const Catalogue& catalogue, CheckpointStore& store, int threads, bool check,
                       const IndexProgress& progress) {
   std::mutex mutex;
   std::condition_variable finished;
   IndexReport sum;
-  int running = options.threads > 0 ? options.threads : usable_cores();
+  int running = threads;
   std::atomic<std::uint64_t> next = 0, done = 0;
   std::atomic<bool> broken = false;
   ShardFiles shards(catalogue);
   const auto work = [&] {
-    Indexer indexer(catalogue, shards, store, options.check);
+    Indexer indexer(catalogue, shards, store, check);
     for (std::uint64_t sample = next++; sample < catalogue.size() && !broken; sample = next++, ++done)
       indexer.take(sample);
     const std::lock_guard lock(mutex);
@@ -122,8 +122,8 @@ IndexReport index_all(const Catalogue& catalogue, CheckpointStore& store, const 
     --running;
     finished.notify_one();
   };
-  std::vector<std::jthread> threads;
-  for (int i = running; i > 0; --i) threads.emplace_back(work);
+  std::vector<std::jthread> workers;
+  for (int i = 0; i < threads; ++i) workers.emplace_back(work);
   std::unique_lock lock(mutex);
   while (!finished.wait_for(lock, kBetweenProgress, [&] { return running == 0; })) {
     broken = !store.problem().empty();
@@ -145,7 +145,7 @@ base::Expected<IndexReport> build_index(const std::string& data, const IndexBuil
   if (!index->file->writable() && !options.check)
     return base::fail(index->file->path() + " may not be written; give another with --index");
   CheckpointStore store(*catalogue, 0, std::move(index->file));
-  IndexReport report = index_all(*catalogue, store, options, progress);
+  IndexReport report = index_all(*catalogue, store, threads, options.check, progress);
   store.finish();
   if (std::string problem = store.problem(); !problem.empty()) return base::fail(std::move(problem));
   report.path = store.index_path();

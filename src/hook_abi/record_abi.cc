@@ -161,6 +161,8 @@ FULLBORE_EXPORT uint32_t fullbore_record_size(uint32_t kind) {
       return size(wire::DataPathRecord{});
     case wire::Kind::kFailure:
       return size(wire::FailureRecord{});
+    case wire::Kind::kBatchTensor:
+      return size(wire::BatchTensorRecord{});
     case wire::Kind::kWorkerExit:
       return size(wire::WorkerExitRecord{});
     default:

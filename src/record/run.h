@@ -70,6 +70,7 @@ struct RankRecords {
   std::vector<From<wire::UserStepRecord>> user_steps;
   std::vector<From<wire::DataPathRecord>> data_paths;
   std::vector<From<wire::FailureRecord>> failures;
+  std::vector<From<wire::BatchTensorRecord>> batch_tensors;
   std::vector<From<wire::GpuDeviceRecord>> gpu_devices;
   std::vector<From<wire::CopyRecord>> copies;
   std::vector<From<wire::KernelRecord>> kernels;

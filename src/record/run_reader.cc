@@ -105,6 +105,8 @@ class Sorter {
         return keep(payload, rank.user_steps);
       case wire::Kind::kDataPath:
         return keep(payload, rank.data_paths);
+      case wire::Kind::kBatchTensor:
+        return keep(payload, rank.batch_tensors);
       case wire::Kind::kFailure:
         return keep(payload, rank.failures);
       case wire::Kind::kGpuDevice:
@@ -204,6 +206,7 @@ void sort_by_time(RankRecords& rank) {
   sort(rank.fixes, &wire::FixRecord::time_ns);
   sort(rank.user_steps, &wire::UserStepRecord::begin_ns);
   sort(rank.data_paths, &wire::DataPathRecord::time_ns);
+  sort(rank.batch_tensors, &wire::BatchTensorRecord::time_ns);
   sort(rank.failures, &wire::FailureRecord::time_ns);
   sort(rank.gpu_devices, &wire::GpuDeviceRecord::time_ns);
   sort(rank.copies, &wire::CopyRecord::begin_ns);

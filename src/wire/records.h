@@ -48,6 +48,7 @@ enum class Kind : std::uint16_t {
   // written by the hook again
   kWorkerExit = 24,
   kFailure = 25,
+  kBatchTensor = 26,
   // written by the collector
   kSeries = 32,
   kReadings = 33,
@@ -325,6 +326,17 @@ struct DataPathRecord {
   NameId path;
 };
 
+// The largest tensor of a loader's first batch; again where a later pass begins with another. Of its shape the first four
+// dimensions, kUnknown beyond `dimensions`.
+struct BatchTensorRecord {
+  std::int64_t time_ns;
+  std::int64_t bytes;
+  std::int64_t shape[4];
+  std::uint32_t dimensions;
+  std::uint32_t loader;
+  NameId dtype;  // "torch.float32"
+};
+
 // A loader worker was found dead that should not be: it ended by a signal, or with another exit code than 0.
 struct WorkerExitRecord {
   std::int64_t time_ns;  // when it was found
@@ -407,6 +419,7 @@ FULLBORE_KIND(UserStepRecord, kUserStep);
 FULLBORE_KIND(DataPathRecord, kDataPath);
 FULLBORE_KIND(WorkerExitRecord, kWorkerExit);
 FULLBORE_KIND(FailureRecord, kFailure);
+FULLBORE_KIND(BatchTensorRecord, kBatchTensor);
 FULLBORE_KIND(SeriesRecord, kSeries);
 FULLBORE_KIND(ReadingsRecord, kReadings);
 FULLBORE_KIND(DroppedRecord, kDropped);

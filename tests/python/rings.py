@@ -52,6 +52,7 @@ _LAYOUTS = {
     13: ("Fix", "q time_ns I loader I applied q before q after N setting N why"),
     14: ("UserStep", "q begin_ns q end_ns i samples I observed"),
     15: ("DataPath", "q time_ns N path"),
+    26: ("BatchTensor", "q time_ns q bytes q shape0 q shape1 q shape2 q shape3 I dimensions I loader N dtype"),
     16: ("GpuDevice", "q time_ns I device I reserved N pci_bus_id N name"),
     17: (
         "Copy",

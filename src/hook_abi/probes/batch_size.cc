@@ -14,6 +14,8 @@ struct Found {
   PyObject* first;        // tensor, borrowed from the batch
   int tensors;
   std::int64_t bytes;
+  PyObject* largest;  // borrowed likewise
+  std::int64_t largest_bytes;
 };
 
 PyObject* type_of(PyObject* object) {
@@ -47,7 +49,11 @@ void add_tensor(Found& found, PyObject* tensor) {
   ++found.tensors;
   const std::int64_t items = called(tensor, "numel");
   const std::int64_t item = called(tensor, "element_size");
-  if (items != kUnknown && item != kUnknown) found.bytes += items * item;
+  if (items == kUnknown || item == kUnknown) return;
+  found.bytes += items * item;
+  if (items * item <= found.largest_bytes) return;
+  found.largest = tensor;
+  found.largest_bytes = items * item;
 }
 
 // namedtuples are tuples with `_fields`; another subclass of tuple may be anything.
@@ -96,13 +102,13 @@ std::int64_t first_dimension(PyObject* tensor) {
 }  // namespace
 
 BatchSize batch_size(PyObject* data) {
-  Found found{tensor_type(), nullptr, 0, 0};
+  Found found{tensor_type(), nullptr, 0, 0, nullptr, 0};
   if (found.tensor_type != nullptr) look(found, data, kDeep);
-  if (found.first == nullptr) return {length_of(data), kUnknown};
+  if (found.first == nullptr) return {length_of(data), kUnknown, nullptr};
   std::int64_t samples = first_dimension(found.first);
   // a list of single samples, as an identity collate function returns it, has as many as the list is long
   if (samples == kUnknown && is_exactly(data, PyList_Type)) samples = PyList_Size(data);
-  return {samples, found.bytes};
+  return {samples, found.bytes, found.largest};
 }
 
 PyObject* batch_size_as_tuple(PyObject*, PyObject* data) {

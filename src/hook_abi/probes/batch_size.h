@@ -9,6 +9,7 @@ namespace fullbore::hook_abi {
 struct BatchSize {
   std::int64_t samples;  // first dimension of the first tensor, or length of a list or tuple; kUnknown
   std::int64_t bytes;    // of the tensors (64 at most are looked at, 3 containers deep); kUnknown without any
+  PyObject* largest;     // of these tensors, borrowed from the batch; null without any
 };
 
 // Never leaves a Python error: a batch of an unknown kind is of unknown size.

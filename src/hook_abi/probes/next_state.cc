@@ -294,12 +294,20 @@ PyObject* next_of(PyObject*, PyObject* iterator) {
   return state;
 }
 
+// The kind of tensor that a pass over the data brings is on record; an error there is no matter of the loop's.
+void describe_first(NextState& state, PyObject* largest) {
+  if (state.count != 0 || largest == nullptr) return;
+  Py_XDECREF(PyObject_CallMethod(as_object(&state), "first_batch", "O", largest));
+  PyErr_Clear();
+}
+
 PyObject* yielded(PyObject*, PyObject* data) {
   if (NextState* state = current; state != nullptr) {
     state->record.end_ns = now_ns();
     const BatchSize size = batch_size(data);
     state->record.batch_bytes = size.bytes;
     if (size.samples >= 0 && size.samples <= INT32_MAX) state->record.samples = static_cast<std::int32_t>(size.samples);
+    describe_first(*state, size.largest);
   }
   return new_reference(data);
 }

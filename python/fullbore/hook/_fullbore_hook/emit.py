@@ -29,6 +29,15 @@ def data_path(path):
     abi.write(records.data_path(time.monotonic_ns(), abi.name(path)))
 
 
+def batch_tensor(loader, tensor):
+    shape = tuple(tensor.shape)
+    size = tensor.numel() * tensor.element_size()
+    first = [*shape, *[records.UNKNOWN] * 4][:4]
+    abi.write(
+        records.batch_tensor(time.monotonic_ns(), size, *first, len(shape), loader, abi.name(str(tensor.dtype)))
+    )
+
+
 def interval(kind, begin, end, name, file="", line=None, size=records.UNKNOWN):
     abi.write(records.interval(begin, end, kind, records.known32(line), abi.name(name), abi.name(file), size))
 

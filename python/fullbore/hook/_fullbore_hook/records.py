@@ -48,6 +48,7 @@ user_step = _record(14, "qqiI")
 data_path = _record(15, "qQ")
 failure = _record(25, "qQQii")
 worker_exit = _record(24, "qIiiI")
+batch_tensor = _record(26, "qqqqqqIIQ")
 
 
 def sizes():

@@ -140,7 +140,7 @@ _LOOP_TABLE = (
         torch.*Tensor.__float__ torch.*Tensor.__int__ torch.*Tensor.__bool__ torch.*Tensor.__index__
         torch.*Tensor.__array__ torch.*Tensor.is_nonzero torch.*Tensor.__contains__ torch.*Tensor.equal
         torch.Tensor.__repr__ torch._tensor_str.* torch.*.nonzero torch.*.allclose torch.*.equal
-        torch.*.masked_select torch.*.unique torch.*synchronize torch.cuda.*Event.elapsed_time numpy.asarray
+        torch.*.masked_select torch.*.unique torch.*synchronize torch.*empty_cache torch.cuda.*Event.elapsed_time numpy.asarray
         numpy.array
         """,
     ),

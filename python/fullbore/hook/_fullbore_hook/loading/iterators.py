@@ -5,7 +5,7 @@ identity and dropped by weak references: nothing is ever set on an object of the
 import time
 import weakref
 
-from .. import abi, at_fork, fail, forks, records
+from .. import abi, at_fork, emit, fail, forks, records
 from . import describe
 from ..guard import NOTHING
 from ..native import probes
@@ -17,6 +17,7 @@ loaders = {}  # id(loader): LoaderInfo
 _iterators = {}  # id(iterator): IteratorState
 _counts = {"loader": 0, "iterator": 0}
 _serving = {"loader": 0}
+_tensors = {}  # number of a loader: (dtype, shape of a sample) of the last BatchTensorRecord
 
 
 def _forget():
@@ -25,6 +26,7 @@ def _forget():
         info.written = False
     for state in list(_iterators.values()):
         state.begun = False
+    _tensors.clear()
     probes.forget()
 
 
@@ -98,6 +100,13 @@ class Wait(probes.NextState):
         self.frame = frame
         traced = profile.next_begin(frame, since_ns, skipped)
         return 2 * profile.next_rest() + bool(traced)
+
+    def first_batch(self, tensor):
+        """The largest tensor of the first batch of a pass: its kind is on record, again where it changes."""
+        kind = (tensor.dtype, tuple(tensor.shape[1:]))
+        if not self.silent and _tensors.get(self.loader) != kind:
+            _tensors[self.loader] = kind
+            emit.batch_tensor(self.loader, tensor)
 
     def wait_ends(self, told, stopped):
         frame, self.frame = self.frame, None

@@ -114,10 +114,11 @@ TEST(ProcessTest, ThreadsAreSweptOnceASecond) {
   EXPECT_TRUE(out.value("tree.threads"));
 }
 
-TEST(ProcessTest, TrainerPinAndWorkerThreadsAreReportedByRole) {
+TEST(ProcessTest, TrainerPinBackwardAndWorkerThreadsAreReportedByRole) {
   base::InMemoryFiles files(Texts{});
   put_process(files, {.state = 'R'});
   put_thread(files, 7, {.pid = 9, .name = "pt_data_pin"}, "3000000000 0 1\n");
+  put_thread(files, 7, {.pid = 8, .name = "pt_autograd_0"}, "4000000000 1000000000 1\n");
   put_process(files, {.pid = 10, .parent = 7, .name = "pt_data_worker", .state = 'D'});
   put_process(files, {.pid = 11, .parent = 7, .name = "python"});
   put_process(files, {.pid = 12, .parent = 7, .name = "git"});
@@ -128,6 +129,7 @@ TEST(ProcessTest, TrainerPinAndWorkerThreadsAreReportedByRole) {
   EXPECT_THAT(out.value("thread.state", "trainer/7/7"), Optional(1.0));
   EXPECT_THAT(out.value("thread.cpu_s", "pin/7/9"), Optional(3.0));
   EXPECT_THAT(out.value("thread.state", "pin/7/9"), Optional(2.0));
+  EXPECT_THAT(out.value("thread.runq_s", "backward/7/8"), Optional(1.0));
   EXPECT_THAT(out.value("thread.state", "worker/10/10"), Optional(3.0));
   EXPECT_TRUE(out.value("thread.state", "worker/11/11"));
   EXPECT_FALSE(out.value("thread.state", "worker/12/12"));

@@ -80,7 +80,10 @@ void ThreadSweep::read_thread(std::uint32_t pid, std::string_view tid, bool is_h
   states.threads += 1;
   states.runnable += state == "R" ? 1 : 0;
   states.blocked += state == "D" ? 1 : 0;
-  if (word_of(*status, "Name:") == "pt_data_pin") remember("pin", pid, *id);
+  const auto name = word_of(*status, "Name:");
+  if (name == "pt_data_pin") remember("pin", pid, *id);
+  // torch's threads that run the backward pass, one per device: they launch most of a step's kernels.
+  if (name.starts_with("pt_autograd_")) remember("backward", pid, *id);
 
   const auto schedstat = files_.read(task_path(pid, tid, "schedstat"));
   const auto times = schedstat ? parse_schedstat(*schedstat) : std::nullopt;

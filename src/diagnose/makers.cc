@@ -50,7 +50,13 @@ bool mostly_traced(const Maker& maker) {
   return traced * 3 > static_cast<std::ptrdiff_t>(maker.made.size()) * 2;
 }
 
-void judge(Maker& maker, const Iterations& iterations, MakerTotals& totals) {
+// Of waiting for an index, what the loop could have asked for one in.
+double waited_ns(const wire::BatchRecord& batch, const Spans& pauses) {
+  const std::int64_t idle_ns = std::max<std::int64_t>(0, batch.idle_ns);
+  return static_cast<double>(idle_ns) - length_within_ns(pauses, batch.begin_ns - idle_ns, batch.begin_ns);
+}
+
+void judge(Maker& maker, const Iterations& iterations, const Spans& pauses, MakerTotals& totals) {
   const std::int64_t begin = iterations.whole_begin_ns, end = iterations.whole_end_ns;
   const std::uint32_t left_out = mostly_traced(maker) ? 0u : static_cast<std::uint32_t>(wire::kTraced);
   const std::int64_t middle = begin + (end - begin) / 2;
@@ -67,7 +73,7 @@ void judge(Maker& maker, const Iterations& iterations, MakerTotals& totals) {
     if (made.batch->idle_ns == wire::kUnknown)
       idle_known = false;
     else if (!first)
-      idle_ns += static_cast<double>(std::max<std::int64_t>(0, made.batch->idle_ns));
+      idle_ns += waited_ns(*made.batch, pauses);
     if (const auto typical = typical_sample_ns(*made.batch)) {
       samples.push_back(*typical);
       halves[made.batch->begin_ns < middle ? 0 : 1].push_back(*typical);
@@ -108,7 +114,7 @@ std::optional<double> Makers::batch_ms() const {
   return totals.making_ns / 1e6 / static_cast<double>(totals.batches);
 }
 
-Makers collect_makers(const Trainer& trainer, const Iterations& iterations) {
+Makers collect_makers(const Trainer& trainer, const Iterations& iterations, const Spans& pauses) {
   Makers makers;
   const Ownership ownership(trainer);
   std::map<std::int32_t, Maker> by_worker;
@@ -119,7 +125,7 @@ Makers collect_makers(const Trainer& trainer, const Iterations& iterations) {
   for (auto& [worker, maker] : by_worker) {
     maker.worker = worker;
     std::ranges::stable_sort(maker.made, {}, [](const Made& made) { return made.batch->begin_ns; });
-    judge(maker, iterations, makers.totals);
+    judge(maker, iterations, pauses, makers.totals);
     makers.workers.push_back(std::move(maker));
   }
   makers.busy = mean_of(makers.workers, &Maker::busy);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "diagnose/iterations.h"
+#include "diagnose/spans.h"
 #include "diagnose/trainer.h"
 
 namespace fullbore::diagnose {
@@ -24,7 +25,8 @@ struct Maker {
   std::vector<Made> made;
 
   // Over the steady part of the run:
-  std::optional<double> busy;                 // share of its time that it was not waiting for an index
+  // Share of its time that it was not waiting for an index; while the loop itself stood still, nobody asks for one.
+  std::optional<double> busy;
   std::optional<double> sample_ns;            // typical sample: median over batches, each without its slowest sample
   std::optional<double> sample_ns_halves[2];  // the same in the first and the second half
 };
@@ -54,7 +56,8 @@ struct Makers {
   std::optional<double> batch_ms() const;  // making one batch
 };
 
-Makers collect_makers(const Trainer& trainer, const Iterations& iterations);
+// `pauses`: when the loop stood still for a checkpoint, a validation, a logger, the garbage collector.
+Makers collect_makers(const Trainer& trainer, const Iterations& iterations, const Spans& pauses = {});
 
 // A sample is slow when it takes this many times the typical one.
 inline constexpr double kSlowSampleFactor = 5;

@@ -20,6 +20,18 @@ TEST(Makers, BusyWorkersNeverWaitForAnIndex) {
   EXPECT_LT(*collect(simulate({.workers = 2, .body_ms = 100, .sample_ms = 1})).busy, 0.3);
 }
 
+TEST(Makers, ABusyWorkerIsNotIdleBecauseTheLoopStoodStill) {
+  const record::Run run = simulate(
+      {.workers = 1, .body_ms = 10, .sample_ms = 4, .checkpoint_every = 10, .checkpoint_ms = 2000});
+  const auto trainers = find_trainers(run);
+  const Iterations iterations = cut_iterations(trainers.at(0));
+  std::vector<Span> pauses;
+  for (const auto& interval : run.ranks[0].intervals)
+    pauses.emplace_back(interval.record.begin_ns, interval.record.end_ns);
+  EXPECT_LT(*collect_makers(trainers.at(0), iterations).busy, 0.7);
+  EXPECT_GT(*collect_makers(trainers.at(0), iterations, merged(std::move(pauses))).busy, 0.9);
+}
+
 TEST(Makers, ATypicalSampleIsNotDrivenByTheSlowest) {
   const Makers makers = collect(simulate({.workers = 2, .sample_ms = 2, .slow_every = 40, .slow_ms = 300}));
   EXPECT_NEAR(*makers.sample_ns, 2e6, 1e5);

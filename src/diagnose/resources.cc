@@ -76,6 +76,17 @@ Optional busiest_pin_thread(const Window& window) {
   return most;
 }
 
+// Sampled more often than all threads together.
+Optional wanting_main_threads(const Window& window) {
+  Optional sum;
+  for (const record::Series& series : window.run.series) {
+    const bool main = series.label.starts_with("worker/") || series.label.starts_with("trainer/");
+    if (!main || (series.metric != "thread.cpu_s" && series.metric != "thread.runq_s")) continue;
+    if (const Optional rate = window.rate(series.metric, series.label)) sum = sum.value_or(0) + *rate;
+  }
+  return sum;
+}
+
 void measure_cores(const Window& window, Resources& out) {
   out.machine_cores = window.mean("cpu.online_cores");
   out.affinity_cores = window.mean("cpu.affinity_cores");
@@ -87,6 +98,8 @@ void measure_cores(const Window& window, Resources& out) {
   out.pin_busy = busiest_pin_thread(window);
   out.worker_threads = window.mean("workers.threads");
   const Optional helping = window.rate("workers.helper_cpu_s"), queued = window.rate("workers.helper_runq_s");
+  out.helper_cores = helping;
+  out.main_threads = wanting_main_threads(window);
   if (helping && queued) out.helper_threads = *helping + *queued;
   const Optional busy = window.rate("cpu.usable_busy_s");
   if (busy && out.tree_cores) out.neighbour_cores = std::max(0.0, *busy - *out.tree_cores);

@@ -12,6 +12,9 @@
 
 namespace fullbore::diagnose {
 
+// More threads in a worker are a library's: its main thread and the one that sends its batches are two.
+inline constexpr double kThreadsWithLibrary = 2.5;
+
 struct Resources {
   std::optional<double> machine_cores, affinity_cores, quota_cores;
   std::optional<double> usable_cores;        // of the job: min(affinity, cpuset, quota)
@@ -23,6 +26,8 @@ struct Resources {
   std::optional<double> runq_cores;          // threads of the job that wanted a core and had none
   std::optional<double> worker_threads;      // alive in each loader worker
   std::optional<double> helper_threads;      // of all workers' threads but the main ones, those that wanted a core
+  std::optional<double> helper_cores;        // of the same, those that had one
+  std::optional<double> main_threads;        // main threads of trainers and workers that wanted a core
   std::optional<double> pin_busy;            // of the thread that pins: share of time on a core or waiting for one
   std::optional<double> throttled_periods;   // share of quota periods in which the job was stopped
   std::optional<double> tree_read_bytes_per_s, tree_read_chars_per_s;

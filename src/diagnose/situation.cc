@@ -70,6 +70,43 @@ std::vector<InputWaitPart> split_wait(const Situation& situation) {
   return parts;
 }
 
+// When the loop stood still for something that is not its input.
+Spans pauses_of(const std::vector<Stretch>& stretches) {
+  std::vector<Span> pauses;
+  for (const Stretch& stretch : stretches) {
+    switch (stretch.claim) {
+      case Claim::kCheckpoint:
+      case Claim::kValidation:
+      case Claim::kLogging:
+      case Claim::kGarbageCollection:
+      case Claim::kProfiler:
+        pauses.emplace_back(stretch.begin_ns, stretch.end_ns);
+        break;
+      default:
+        break;
+    }
+  }
+  return merged(std::move(pauses));
+}
+
+// CPU time of handing over one batch: of the workers' threads that send, where they have no others, and of the loop's
+// thread that takes it.
+std::optional<double> handing_ns(const Situation& situation) {
+  double taking_ns = 0, steps = 0;
+  for (const Iteration& iteration : situation.iterations.all) {
+    if (!iteration.steady || iteration.next == nullptr || iteration.next->cpu_ns == wire::kUnknown) continue;
+    taking_ns += static_cast<double>(iteration.next->cpu_ns);
+    ++steps;
+  }
+  const Resources& resources = situation.resources;
+  if (steps == 0 || !resources.helper_cores) return std::nullopt;
+  taking_ns /= steps;
+  // A library's threads among them: packing costs about what unpacking does.
+  const double sending_ns = *resources.helper_cores * situation.step_ms() * 1e6;
+  const bool alone = resources.worker_threads.value_or(0) < kThreadsWithLibrary;
+  return taking_ns + (alone ? sending_ns : std::min(sending_ns, taking_ns));
+}
+
 constexpr const char* kMakingStages[] = {"fetch",    "open",    "read",      "decode", "augment",
                                          "tokenise", "convert", "user_code", "collate"};
 
@@ -143,7 +180,7 @@ Situation assess(const record::Run& run, const Trainer& trainer) {
   situation.stretches = exclusive_stretches(trainer, situation.iterations);
   situation.steady = account_steady(situation.stretches, situation.iterations);
   situation.whole = account_whole(situation.stretches, situation.iterations);
-  situation.makers = collect_makers(trainer, situation.iterations);
+  situation.makers = collect_makers(trainer, situation.iterations, pauses_of(situation.stretches));
   situation.walk = walk_waits(situation.iterations, situation.makers);
   situation.passes = measure_passes(trainer, situation.iterations, situation.makers);
   situation.profile = read_profile(run, trainer);
@@ -156,6 +193,7 @@ Situation assess(const record::Run& run, const Trainer& trainer) {
   situation.resources = measure_resources(run, situation.iterations);
   situation.steps = measure_steps(trainer, situation.iterations, situation.wait_known);
   situation.halves = compare_halves(situation.iterations);
+  if (const auto handing = handing_ns(situation)) give_back_standing_behind(situation.walk, *handing);
   situation.wait_parts = split_wait(situation);
   situation.device = gpu_evidence(*trainer.rank, trainer.pid, situation.iterations.whole_begin_ns,
                                   situation.iterations.whole_end_ns, situation.step_ms() * 1e6);

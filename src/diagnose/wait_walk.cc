@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 namespace fullbore::diagnose {
 namespace {
 
 constexpr std::size_t kSlowSamplesKept = 100;
 constexpr std::size_t kLookBack = 256;  // more batches than any worker keeps in flight
+// A hand-over that takes at most so many times its own work is its own.
+constexpr double kOwnWork = 2;
 
 std::int64_t overlap(std::int64_t begin, std::int64_t end, std::int64_t from, std::int64_t to) {
   return std::max<std::int64_t>(0, std::min(end, to) - std::max(begin, from));
@@ -33,14 +36,19 @@ class Walker {
     if (iteration.begin_ns < judged_from_) return;
     std::map<Doing, Spent> spent;
     attribute(iteration, makers_.workers[place], position, spent);
+    const auto behind = standing_behind(iteration, makers_.workers[place], position);
     add(spent, out_.whole);
+    add(behind, out_.whole_behind);
     if (!iteration.steady) return;
     add(spent, out_.steady);
+    add(behind, out_.steady_behind);
     ++out_.matched;
     out_.wait_ns += static_cast<double>(iteration.wait_ns());
     out_.by_worker[makers_.workers[place].worker] += static_cast<double>(iteration.wait_ns());
     note_head_of_line(iteration, place);
-    note_slow_sample(iteration, *makers_.workers[place].made[position].batch);
+    note_slow_sample(*makers_.workers[place].made[position].batch, iteration.begin_ns, iteration.wait_end_ns,
+                     out_.slow_sample_ns, out_.slow_samples);
+    note_slow_behind(iteration, makers_.workers[place], position);
   }
 
  private:
@@ -95,6 +103,26 @@ class Walker {
     }
   }
 
+  // When the loop waited for that batch although it was finished; empty without workers.
+  static Span on_the_way(const Iteration& iteration, const Maker& maker, std::size_t position) {
+    if (maker.worker == wire::kUnknown32) return {0, 0};
+    const std::int64_t sampler_ns = std::max<std::int64_t>(0, iteration.next->sampler_ns);
+    const std::int64_t from = std::max(iteration.begin_ns, maker.made[position].batch->collated_ns);
+    return {from, std::max(from, iteration.wait_end_ns - sampler_ns)};
+  }
+
+  // While the batch was on its way: what its worker was doing.
+  static std::map<Doing, Spent> standing_behind(const Iteration& iteration, const Maker& maker, std::size_t position) {
+    std::map<Doing, Spent> out;
+    const auto [from, to] = on_the_way(iteration, maker, position);
+    for (std::size_t i = position + 1; i < maker.made.size() && maker.made[i].batch->begin_ns < to; ++i) {
+      const wire::BatchRecord& batch = *maker.made[i].batch;
+      spend(out, Doing::kFetch, overlap(batch.begin_ns, batch.fetched_ns, from, to), &batch);
+      spend(out, Doing::kCollate, overlap(batch.fetched_ns, batch.collated_ns, from, to), &batch);
+    }
+    return out;
+  }
+
   static void spend(std::map<Doing, Spent>& out, Doing doing, std::int64_t ns, const wire::BatchRecord* batch) {
     if (ns <= 0) return;
     Spent& spent = out[doing];
@@ -129,15 +157,22 @@ class Walker {
     out_.head_of_line_ns += static_cast<double>(iteration.wait_end_ns - std::max(ready, iteration.begin_ns));
   }
 
-  void note_slow_sample(const Iteration& iteration, const wire::BatchRecord& batch) {
+  // What of [from, to) was spent on what one sample took beyond a typical one.
+  void note_slow_sample(const wire::BatchRecord& batch, std::int64_t from, std::int64_t to, double& sum_ns,
+                        std::vector<SlowSample>& samples) const {
     if (!makers_.sample_ns || batch.slowest_ns == wire::kUnknown || batch.slowest_begin_ns == wire::kUnknown) return;
     const double slowest = static_cast<double>(batch.slowest_ns);
     if (slowest <= 0 || slowest < kSlowSampleFactor * *makers_.sample_ns) return;
-    const auto waited = overlap(batch.slowest_begin_ns, batch.slowest_begin_ns + batch.slowest_ns, iteration.begin_ns,
-                                iteration.wait_end_ns);
+    const auto waited = overlap(batch.slowest_begin_ns, batch.slowest_begin_ns + batch.slowest_ns, from, to);
     if (waited <= 0) return;
-    out_.slow_sample_ns += std::min(static_cast<double>(waited), slowest - *makers_.sample_ns);
-    out_.slow_samples.push_back({batch.slowest_index, slowest / 1e6, batch.slowest_begin_ns, batch.worker});
+    sum_ns += std::min(static_cast<double>(waited), slowest - *makers_.sample_ns);
+    samples.push_back({batch.slowest_index, slowest / 1e6, batch.slowest_begin_ns, batch.worker});
+  }
+
+  void note_slow_behind(const Iteration& iteration, const Maker& maker, std::size_t position) {
+    const auto [from, to] = on_the_way(iteration, maker, position);
+    for (std::size_t i = position + 1; i < maker.made.size() && maker.made[i].batch->begin_ns < to; ++i)
+      note_slow_sample(*maker.made[i].batch, from, to, out_.slow_behind_ns, out_.slow_behind);
   }
 
   const Makers& makers_;
@@ -154,14 +189,56 @@ double WaitWalk::spent_ns(Doing doing) const {
   return spent == steady.end() ? 0 : spent->second.ns;
 }
 
+namespace {
+
+void give_back(double share, const std::map<Doing, Spent>& behind, std::map<Doing, Spent>& spent) {
+  const auto handing = spent.find(Doing::kHandoff);
+  if (handing == spent.end()) return;
+  for (const auto& [doing, part] : behind) {
+    const double ns = std::min(share * part.ns, handing->second.ns);
+    const double scale = part.ns > 0 ? ns / part.ns : 0;
+    handing->second.ns -= ns;
+    Spent& to = spent[doing];
+    to.ns += ns;
+    to.timed_ns += scale * part.timed_ns;
+    to.cpu_ns += scale * part.cpu_ns;
+    to.runq_ns += scale * part.runq_ns;
+  }
+}
+
+void keep_slowest(std::vector<SlowSample>& samples) {
+  std::ranges::sort(samples, std::ranges::greater{}, &SlowSample::ms);
+  if (samples.size() > kSlowSamplesKept) samples.resize(kSlowSamplesKept);
+}
+
+double total_ns(const std::map<Doing, Spent>& spent) {
+  double sum = 0;
+  for (const auto& [doing, part] : spent) sum += part.ns;
+  return sum;
+}
+
+}  // namespace
+
+void give_back_standing_behind(WaitWalk& walk, double handing_ns) {
+  const double handing = walk.spent_ns(Doing::kHandoff), behind = total_ns(walk.steady_behind);
+  const double own = handing_ns * static_cast<double>(walk.matched);
+  if (behind <= 0 || handing <= kOwnWork * own) return;
+  const double share = std::min(1.0, (handing - own) / behind);
+  give_back(share, walk.steady_behind, walk.steady);
+  give_back(share, walk.whole_behind, walk.whole);
+  walk.slow_sample_ns += share * walk.slow_behind_ns;
+  walk.slow_samples.insert(walk.slow_samples.end(), walk.slow_behind.begin(), walk.slow_behind.end());
+  keep_slowest(walk.slow_samples);
+}
+
 WaitWalk walk_waits(const Iterations& iterations, const Makers& makers) {
   WaitWalk out;
   Walker walker(makers, iterations.whole_begin_ns, out);
   for (const Iteration& iteration : iterations.all) {
     if (iteration.next != nullptr) walker.visit(iteration);
   }
-  std::ranges::sort(out.slow_samples, std::ranges::greater{}, &SlowSample::ms);
-  if (out.slow_samples.size() > kSlowSamplesKept) out.slow_samples.resize(kSlowSamplesKept);
+  keep_slowest(out.slow_samples);
+  keep_slowest(out.slow_behind);
   return out;
 }
 

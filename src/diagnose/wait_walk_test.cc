@@ -115,5 +115,52 @@ TEST(WaitWalk, BatchesThatWereNeverAskedForAreSkipped) {
   EXPECT_EQ(result.unmatched, 0u);
 }
 
+// One worker that is always busy, whose thread that sends gets the interpreter only when the next batch is nearly made:
+// a batch is 44 ms in the making and 30 ms on its way.
+record::Run standing_in_line(int slow_every = 0) {
+  return simulate({.workers = 1,
+                   .batch = 10,
+                   .body_ms = 10,
+                   .sample_ms = 4,
+                   .slow_every = slow_every,
+                   .slow_ms = 300,
+                   .collate_ms = 4,
+                   .handoff_ms = 30});
+}
+
+TEST(WaitWalk, AHandOverBeyondItsOwnWorkGoesToTheBatchItStoodBehind) {
+  WaitWalk result = walk(standing_in_line());
+  const double before = share(result, Doing::kHandoff), waited = result.wait_ns;
+  EXPECT_GT(before, 0.5);
+  give_back_standing_behind(result, 0.1e6);
+  EXPECT_LT(share(result, Doing::kHandoff), 0.1);
+  EXPECT_GT(share(result, Doing::kFetch), 0.8);
+  EXPECT_NEAR(total(result), waited, 1) << "nothing is lost";
+}
+
+TEST(WaitWalk, AHandOverThatWorksIsLeftAlone) {
+  WaitWalk result = walk(standing_in_line());
+  const double before = share(result, Doing::kHandoff);
+  give_back_standing_behind(result, 20e6);
+  EXPECT_DOUBLE_EQ(share(result, Doing::kHandoff), before);
+}
+
+TEST(WaitWalk, AHandOverWithNothingInTheMakingIsLeftAlone) {
+  // Two workers that are idle most of the time: only the way takes long.
+  WaitWalk result = walk(simulate({.workers = 2, .prefetch = 1, .body_ms = 5, .sample_ms = 0.01, .handoff_ms = 30}));
+  const double before = share(result, Doing::kHandoff);
+  EXPECT_GT(before, 0.5);
+  give_back_standing_behind(result, 0.1e6);
+  EXPECT_NEAR(share(result, Doing::kHandoff), before, 0.1);
+}
+
+TEST(WaitWalk, ASlowSampleHoldsUpTheBatchInFrontOfIt) {
+  WaitWalk result = walk(standing_in_line(70));
+  const double before = result.slow_sample_ns;
+  give_back_standing_behind(result, 0.1e6);
+  EXPECT_GT(result.slow_behind_ns, 0);
+  EXPECT_GT(result.slow_sample_ns, before);
+}
+
 }  // namespace
 }  // namespace fullbore::diagnose

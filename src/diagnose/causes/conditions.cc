@@ -30,8 +30,6 @@ constexpr double kLeastGain = 1.05;
 constexpr double kPinBusy = 0.8;
 // Threads in want of a core, on average: a quarter above the cores cannot be rounding of two samplers' clocks.
 constexpr double kOversubscribed = 1.25;
-// The main thread of a worker, the one that sends its batches, and one of a library.
-constexpr double kThreadsWithLibrary = 2.5;
 // Of a worker: what its other threads want beyond the sending of batches.
 constexpr double kHelperShare = 0.25;
 
@@ -186,8 +184,9 @@ bool oversubscribed(const Situation& situation) {
   if (resources.worker_threads.value_or(0) < kThreadsWithLibrary) return false;
   const double workers = static_cast<double>(*situation.loader.workers);
   const double wanted = *resources.tree_cores + *resources.runq_cores;
+  const double mains = resources.main_threads.value_or(wanted - *resources.helper_threads);
   return *resources.helper_threads >= kHelperShare * workers && wanted >= kOversubscribed * *resources.usable_cores &&
-         wanted - *resources.helper_threads < kOversubscribed * *resources.usable_cores;
+         mains < kOversubscribed * *resources.usable_cores;
 }
 
 bool crowded(const Situation& situation) {

@@ -2,6 +2,8 @@
 // other more than they help.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "diagnose/causes/causes.h"
 #include "diagnose/causes/conditions.h"
 #include "diagnose/causes/wording.h"
@@ -13,14 +15,20 @@ namespace {
 // What limits the common libraries; each reads its own name when it is loaded.
 constexpr const char* kOneThread = "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1";
 
+constexpr double kMostOfTheWait = 0.5;
+
 }  // namespace
 
 std::optional<Cause> thread_oversubscription(const Situation& situation) {
-  if (!waits(situation) || !waits_for_making(situation) || !oversubscribed(situation)) return std::nullopt;
+  if (!waits(situation) || !oversubscribed(situation)) return std::nullopt;
+  // The thread that sends a finished batch stands in line for a core with all the others.
+  const double sending = situation.walk.wait_ns > 0 ? situation.walk.spent_ns(Doing::kHandoff) / situation.walk.wait_ns : 0;
+  const double held_up = std::min(1.0, situation.making_share() + sending);
+  if (held_up < kMostOfTheWait) return std::nullopt;
   if (quota_limited(situation)) return std::nullopt;
 
   const Resources& resources = situation.resources;
-  Cause cause = make_cause("thread_oversubscription", situation.wait_share() * situation.making_share(), situation);
+  Cause cause = make_cause("thread_oversubscription", situation.wait_share() * held_up, situation);
   cause.stage = situation.stage();
   cause.gain = bound_without(cause.share);
   // No change for the replay: how much of a library's thread is work and how much waiting for the others, by spinning,

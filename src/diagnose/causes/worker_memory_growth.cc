@@ -13,7 +13,7 @@
 namespace fullbore::diagnose {
 namespace {
 
-constexpr std::size_t kLeastReadings = 4;      // of a worker, the first left out: it is still importing and filling
+constexpr std::size_t kLeastReadings = 3;      // of a worker, the first left out: it is still importing and filling
 constexpr double kLeastGrowth = 64 * 1048576;  // per worker: allocators and arenas settle within less
 // Of the growth at least so much in each half: one step is a buffer, not a leak.
 constexpr double kSteady = 0.3;
@@ -22,6 +22,8 @@ constexpr double kSteady = 0.3;
 constexpr double kPrivate = 0.25;
 // Memory that is full later than that is not worth a word today.
 constexpr double kHorizonS = 3600;
+// Three readings of memory, which is read once a second at least.
+constexpr std::int64_t kJustBefore_ns = 3'000'000'000;
 
 struct Growth {
   double bytes = 0;  // of all workers together
@@ -65,9 +67,9 @@ Growth workers_growth(const Situation& situation) {
   return sum;
 }
 
-// In the second before; after the last of the workers' readings they may have ended.
+// Shortly before; after the last of the workers' readings they may have ended.
 std::optional<double> just_before(const Situation& situation, const char* metric, std::int64_t time_ns) {
-  return mean_in(situation.run->find(metric), time_ns - 1'000'000'000, time_ns);
+  return mean_in(situation.run->find(metric), time_ns - kJustBefore_ns, time_ns);
 }
 
 // Anonymous memory of the control group, or what the machine has less of.

@@ -31,14 +31,19 @@ std::pair<bool, double> badness(const Judged& judged) {
 
 void describe_steps(const Judged& judged, Diagnosis& out) {
   const Situation& situation = judged.situation;
-  out.account = to_account(situation.steady, situation.wait_known);
-  out.whole = to_account(situation.whole, situation.wait_known);
+  const auto account = [&](const Accounted& accounted) {
+    return situation.on_device ? to_device_account(accounted, situation.wait_known, *situation.on_device)
+                               : to_account(accounted, situation.wait_known);
+  };
+  out.account = account(situation.steady);
+  out.whole = account(situation.whole);
   out.input_wait = situation.wait_parts;
   out.steps = situation.steps;
   out.loader = situation.loader;
   out.system = situation.resources.system;
   describe_device(situation, out);
-  out.loop_lines = loop_lines(situation.profile, situation.step_ms(), situation.wait_ms());
+  out.loop_lines = loop_lines(situation.profile, situation.step_ms(),
+                              situation.step_ms() * situation.loop_wait_share());
   const auto& totals = situation.makers.totals;
   const double batches = static_cast<double>(std::max<std::size_t>(1, totals.batches));
   out.dataset_lines = dataset_lines(situation.profile, totals.fetch_ns / 1e6 / batches,

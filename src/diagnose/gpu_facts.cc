@@ -1,6 +1,7 @@
 #include "diagnose/gpu_facts.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -9,6 +10,31 @@ namespace {
 
 CopyFacts copy_facts(const CopiesFrom& from) {
   return {from.count, from.bytes, from.busy_ns / 1e6, from.gb_per_s()};
+}
+
+// As the account calls them.
+constexpr std::array<const char*, kIdleKinds> kIdleIds = {"input_wait", "h2d_exposed",     "host_sync",  "launch",
+                                                          "device_gap", "collective_wait", "checkpoint", "validation",
+                                                          "logging",    "gc",              "torch_profiler"};
+
+GpuFacts gpu_facts(const GpuEvidence& device) {
+  GpuFacts gpu;
+  gpu.windows = static_cast<std::int64_t>(device.windows);
+  gpu.steps = static_cast<std::int64_t>(device.iterations);
+  gpu.seen_ms = device.seen_ns / 1e6;
+  gpu.busy = device.busy();
+  gpu.kernels_per_step = device.per_iteration(static_cast<double>(device.kernels));
+  for (std::size_t kind = 0; kind < kIdleKinds; ++kind) {
+    if (device.idle_ns[kind] <= 0) continue;
+    GpuIdle idle{kIdleIds[kind], device.share(device.idle_ns[kind]), {}};
+    for (std::size_t size = 0; size < kGapSizes; ++size) {
+      idle.gaps[size] = device.share(device.gap_ns[kind][size]);
+      gpu.gaps[size] += idle.gaps[size];
+    }
+    gpu.idle.push_back(std::move(idle));
+  }
+  std::ranges::stable_sort(gpu.idle, std::ranges::greater{}, &GpuIdle::share);
+  return gpu;
 }
 
 // Means over the judged part of the run, of the first device that the command saw; nothing without a driver.
@@ -41,12 +67,10 @@ void describe_device(const Situation& situation, Diagnosis& out) {
   describe_counters(situation, out);
   if (!situation.device) return;
   const GpuEvidence& device = *situation.device;
-  GpuFacts gpu{static_cast<std::int64_t>(device.windows), device.seen_ns / 1e6, device.busy(), {}};
-  for (std::size_t i = 0; i < gpu.gaps.size(); ++i) gpu.gaps[i] = device.share(device.gap_ns[i]);
-  out.gpu = gpu;
-  const double exposed_ns = device.pageable.exposed_ns + device.pinned.exposed_ns;
-  const double batch_ms = device.share(device.copy_ns()) * situation.step_ms();
-  out.copies = Copies{copy_facts(device.pageable), copy_facts(device.pinned), batch_ms, device.share(exposed_ns)};
+  out.gpu = gpu_facts(device);
+  out.gpu->hidden_wait_ms = situation.hidden_wait_ms();
+  out.copies = Copies{copy_facts(device.pageable), copy_facts(device.pinned),
+                      device.per_iteration(device.copy_ns()) / 1e6, situation.device_part(&DeviceBody::copy)};
 }
 
 }  // namespace fullbore::diagnose

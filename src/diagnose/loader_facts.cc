@@ -51,6 +51,18 @@ void describe_record(const record::Run& run, const wire::LoaderRecord& record, L
   facts.iterable = (record.flags & wire::kIterableDataset) != 0;
 }
 
+void describe_tensor(const record::Run& run, const Trainer& trainer, LoaderFacts& facts) {
+  for (const auto& tensor : trainer.rank->batch_tensors) {
+    if (tensor.pid != trainer.pid || !trainer.trains_with(tensor.record.loader)) continue;
+    facts.dtype = run.name(tensor.record.dtype);
+    facts.tensor_mb = static_cast<double>(tensor.record.bytes) / 1e6;
+    facts.shape.clear();
+    for (const std::int64_t size : tensor.record.shape) {
+      if (size != wire::kUnknown) facts.shape.push_back(size);
+    }
+  }
+}
+
 // From the sampled records; the collector keeps a reservoir and the slowest, so the p99 comes from the batches' slowest
 // samples when there are too few.
 void describe_samples(const Trainer& trainer, const Makers& makers, LoaderFacts& facts) {
@@ -97,6 +109,7 @@ LoaderFacts describe_loader(const record::Run& run, const Trainer& trainer, cons
     if (next->batch_bytes != wire::kUnknown) megabytes.push_back(static_cast<double>(next->batch_bytes) / 1e6);
   }
   facts.batch_mb = median(std::move(megabytes));
+  describe_tensor(run, trainer, facts);
   describe_samples(trainer, makers, facts);
   describe_stages(makers, profile, facts);
   return facts;

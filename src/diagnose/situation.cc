@@ -24,7 +24,7 @@ bool on_gpu(const record::Run& run, const Trainer& trainer) {
 InputWaitPart part_of(const std::string& what, const Spent& spent, double share_of_spent, const Situation& situation) {
   InputWaitPart part;
   part.what = what;
-  const double ns = spent.ns * share_of_spent;
+  const double ns = spent.ns * share_of_spent * (situation.on_device ? 1 - situation.on_device->hidden : 1);
   part.part = {ns / 1e6 / static_cast<double>(situation.steady.iterations), ns / situation.steady.total_ns};
   if (spent.timed_ns > 0) {
     part.on_cpu = spent.cpu_ns / spent.timed_ns;
@@ -89,6 +89,13 @@ Spans pauses_of(const std::vector<Stretch>& stretches) {
   return merged(std::move(pauses));
 }
 
+PlainBody plain_body(const Situation& situation) {
+  const Accounted& steady = situation.steady;
+  const double body_ns = steady.body_ns + steady.claim_ns(Claim::kBlockingRead) + steady.claim_ns(Claim::kCopyCall);
+  return {body_ns / static_cast<double>(std::max<std::size_t>(1, steady.iterations)),
+          situation.of_body(wire::Stage::kBlocking).value_or(0)};
+}
+
 // CPU time of handing over one batch: of the workers' threads that send, where they have no others, and of the loop's
 // thread that takes it.
 std::optional<double> handing_ns(const Situation& situation) {
@@ -124,8 +131,25 @@ double Situation::wait_ms() const {
   return step_ms() * wait_share();
 }
 
-double Situation::wait_share() const {
+double Situation::loop_wait_share() const {
   return wait_known ? steady.share(Claim::kInputWait) : 0;
+}
+
+double Situation::wait_share() const {
+  return loop_wait_share() * (on_device ? 1 - on_device->hidden : 1);
+}
+
+double Situation::hidden_wait_ms() const {
+  return step_ms() * (loop_wait_share() - wait_share());
+}
+
+double Situation::device_share(double ns) const {
+  if (!device || steady.iterations == 0) return 0;
+  return std::min(1.0, device->per_iteration(ns) * static_cast<double>(steady.iterations) / steady.total_ns);
+}
+
+double Situation::device_part(double DeviceBody::* part) const {
+  return on_device ? on_device->body.*part * (1 - loop_wait_share()) : 0;
 }
 
 double Situation::making_share() const {
@@ -160,7 +184,8 @@ std::string Situation::costliest_stage() const {
 double Situation::stage_share(const std::string& what) const {
   const auto part = std::ranges::find(wait_parts, what, &InputWaitPart::what);
   if (part == wait_parts.end() || walk.wait_ns <= 0) return 0;
-  return part->part.share * steady.total_ns / walk.wait_ns;
+  const double exposed = on_device ? 1 - on_device->hidden : 1;
+  return exposed > 0 ? part->part.share * steady.total_ns / (walk.wait_ns * exposed) : 0;
 }
 
 const ProfiledLine* Situation::stage_line(const std::string& what) const {
@@ -189,14 +214,14 @@ Situation assess(const record::Run& run, const Trainer& trainer) {
     spread(situation.steady, Claim::kBlockingRead, *reading);
     spread(situation.whole, Claim::kBlockingRead, *reading);
   }
+  situation.device = gpu_evidence(run, trainer, situation.iterations, situation.stretches);
+  if (situation.device) situation.on_device = split_of(*situation.device, plain_body(situation));
   situation.loader = describe_loader(run, trainer, situation.makers, situation.profile);
   situation.resources = measure_resources(run, situation.iterations);
   situation.steps = measure_steps(trainer, situation.iterations, situation.wait_known);
   situation.halves = compare_halves(situation.iterations);
   if (const auto handing = handing_ns(situation)) give_back_standing_behind(situation.walk, *handing);
   situation.wait_parts = split_wait(situation);
-  situation.device = gpu_evidence(*trainer.rank, trainer.pid, situation.iterations.whole_begin_ns,
-                                  situation.iterations.whole_end_ns, situation.step_ms() * 1e6);
   situation.replay = replay::calibrate(situation);
   return situation;
 }

@@ -7,6 +7,7 @@
 
 #include "diagnose/account.h"
 #include "diagnose/diagnosis.h"
+#include "diagnose/gpu_account.h"
 #include "diagnose/gpu_evidence.h"
 #include "diagnose/iterations.h"
 #include "diagnose/makers.h"
@@ -37,12 +38,21 @@ struct Situation {
   bool wait_known = false;
   bool gpu = false;                       // the model's parameters lie on a CUDA device
   std::optional<GpuEvidence> device;      // nullopt: nothing was traced
+  std::optional<DeviceSplit> on_device;   // of the same
   std::vector<InputWaitPart> wait_parts;  // of the steady step, largest first
   replay::Calibration replay;             // of the loader as it was
 
   double step_ms() const;
-  double wait_ms() const;     // per steady step
-  double wait_share() const;  // of the steady step
+  // The wait for input, of the steady step. What the device did not notice of it, because it still had work queued,
+  // costs nothing and is not in it; `loop_wait_share` has it all.
+  double wait_ms() const;
+  double wait_share() const;
+  double loop_wait_share() const;
+  double hidden_wait_ms() const;
+  // What `ns` of the device or the link in the trace windows, per iteration, is of the steady step; 0 without windows.
+  double device_share(double ns) const;
+  // `part` of on_device->body, of the steady step; 0 without windows.
+  double device_part(double DeviceBody::* part) const;
   // Share of the wait in which batches were being made (samples and collating), 0..1.
   double making_share() const;
   // Share of the loop body (the step without the wait) that lines of this stage take, 0..1; nullopt if no line was

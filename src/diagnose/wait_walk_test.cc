@@ -155,7 +155,7 @@ TEST(WaitWalk, AHandOverWithNothingInTheMakingIsLeftAlone) {
 }
 
 TEST(WaitWalk, ASlowSampleHoldsUpTheBatchInFrontOfIt) {
-  WaitWalk result = walk(standing_in_line(70));
+  WaitWalk result = walk(standing_in_line(71));
   const double before = result.slow_sample_ns;
   give_back_standing_behind(result, 0.1e6);
   EXPECT_GT(result.slow_behind_ns, 0);

@@ -184,6 +184,8 @@ Json loader_json(const LoaderFacts& loader) {
           {"drop_last", json_or_null(loader.drop_last)},
           {"iterable", json_or_null(loader.iterable)},
           {"batch_mb", json_or_null(loader.batch_mb)},
+          {"dtype", text_or_null(loader.dtype)},
+          {"shape", loader.shape.empty() ? Json(nullptr) : Json(loader.shape)},
           {"sample_ms_p50", json_or_null(loader.sample_ms_p50)},
           {"sample_ms_p99", json_or_null(loader.sample_ms_p99)},
           {"sample_cpu_share", json_or_null(loader.sample_cpu_share)},
@@ -249,16 +251,27 @@ Json copies_json(const std::optional<Copies>& copies) {
           {"exposed_share", number_json(copies->exposed_share)}};
 }
 
+Json gaps_json(const GapShares& shares) {
+  static constexpr const char* kGaps[] = {"below_1_ms", "1_to_10_ms", "10_to_100_ms", "above_100_ms"};
+  Json gaps = Json::object();
+  for (std::size_t i = 0; i < shares.size(); ++i) gaps[kGaps[i]] = number_json(shares[i]);
+  return gaps;
+}
+
 // One entry: records of several devices of a process are taken together.
 Json gpu_json(const std::optional<GpuFacts>& gpu) {
   if (!gpu) return nullptr;
-  static constexpr const char* kGaps[] = {"below_1_ms", "1_to_10_ms", "10_to_100_ms", "above_100_ms"};
-  Json gaps = Json::object();
-  for (std::size_t i = 0; i < gpu->gaps.size(); ++i) gaps[kGaps[i]] = number_json(gpu->gaps[i]);
+  Json idle = Json::object();
+  for (const GpuIdle& part : gpu->idle)
+    idle[part.why] = {{"share", number_json(part.share)}, {"gaps", gaps_json(part.gaps)}};
   return Json::array({{{"busy", number_json(gpu->busy)},
                        {"windows", gpu->windows},
+                       {"steps", gpu->steps},
                        {"seen_ms", number_json(gpu->seen_ms)},
-                       {"gaps", gaps}}});
+                       {"kernels_per_step", number_json(gpu->kernels_per_step)},
+                       {"hidden_wait_ms", number_json(gpu->hidden_wait_ms)},
+                       {"gaps", gaps_json(gpu->gaps)},
+                       {"idle", idle}}});
 }
 
 Json lists_json(const Diagnosis& d) {

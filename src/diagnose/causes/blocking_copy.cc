@@ -12,7 +12,7 @@ namespace fullbore::diagnose {
 std::optional<Cause> blocking_copy(const Situation& situation) {
   if (!situation.device || !copies_block(*situation.device)) return std::nullopt;
   const GpuEvidence& device = *situation.device;
-  const double share = device.share(device.pinned.exposed_ns);
+  const double share = hideable(situation, exposed_pinned(situation));
   if (share < kNoteShare) return std::nullopt;
 
   Cause cause = make_copy_cause("blocking_copy", share, device.pinned, situation);

@@ -43,7 +43,15 @@
   cause(pageable_copy)         \
   cause(blocking_copy)         \
   cause(unoverlapped_copy)     \
+  cause(small_copies)          \
+  cause(wide_dtype)            \
+  cause(link_degraded)         \
+  cause(link_saturated)        \
+  cause(allocator_churn)       \
   cause(host_sync)             \
+  cause(launcher_starved)      \
+  cause(launch_bound)          \
+  cause(gpu_shared)            \
   cause(validation_pause)
 // clang-format on
 

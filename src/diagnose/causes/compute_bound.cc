@@ -25,7 +25,15 @@ std::string largest_pause(const Situation& situation) {
 // What the device did, where it was seen.
 std::string device_words(const Situation& situation) {
   if (!situation.device) return "";
-  return fmt::format(" The GPU runs kernels {} of the time.", percent(situation.device->busy()));
+  std::string hidden;
+  if (situation.loop_wait_share() - situation.wait_share() >= kNoteShare)
+    hidden = fmt::format("; while the loop waits {} of each step for batches, it has work left",
+                         percent(situation.loop_wait_share() - situation.wait_share()));
+  const double late = situation.device_part(&DeviceBody::launch);
+  const std::string idle =
+      late >= kWarningShare ? fmt::format(", and none for {} of each step while the loop is at something else", percent(late))
+                            : "";
+  return fmt::format(" The GPU runs kernels {} of the time{}{}.", percent(situation.device->busy()), idle, hidden);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace fullbore::diagnose {
 std::optional<Cause> pageable_copy(const Situation& situation) {
   if (!situation.device) return std::nullopt;
   const GpuEvidence& device = *situation.device;
-  const double share = device.share(device.pageable.exposed_ns);
+  const double share = exposed_pageable(situation);
   if (share < kNoteShare) return std::nullopt;
 
   Cause cause = make_copy_cause("pageable_copy", share, device.pageable, situation);

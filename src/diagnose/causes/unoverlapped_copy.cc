@@ -12,13 +12,13 @@ namespace fullbore::diagnose {
 std::optional<Cause> unoverlapped_copy(const Situation& situation) {
   if (!situation.device || copies_block(*situation.device)) return std::nullopt;
   const GpuEvidence& device = *situation.device;
-  const double share = device.share(device.pinned.exposed_ns);
+  const double share = hideable(situation, exposed_pinned(situation));
   if (share < kNoteShare) return std::nullopt;
 
   Cause cause = make_copy_cause("unoverlapped_copy", share, device.pinned, situation);
   cause.summary = fmt::format(
-      "The GPU runs no kernel {} of each step while the next batch is copied to it{}; copied on a stream of its own, "
-      "it would be at most {} faster.",
+      "The GPU runs no kernel for {} of each step while the next batch is copied to it{}; copied on a stream of its "
+      "own, it would be at most {} faster.",
       percent(share), in_place(cause.where), factor(*cause.gain.max));
   cause.fix.text =
       "copy a batch ahead on a stream of its own: fullbore.PrefetchDataLoader(loader, device=\"cuda\"); or copy less: "

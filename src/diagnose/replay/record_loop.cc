@@ -41,7 +41,7 @@ std::optional<std::string> refusal(const Situation& situation) {
   if (situation.makers.totals.timed_ns <= 0) return "the processor time of making batches was not measured";
   if (!situation.resources.rank_cores) return "how many cores the job may use is not known";
   // A loop that only launches work runs ahead of the device, and what the device takes for a step does not show.
-  if (situation.gpu && situation.profile.loop.share(wire::Stage::kBlocking) <= 0)
+  if (situation.gpu && !situation.device && situation.profile.loop.share(wire::Stage::kBlocking) <= 0)
     return "the model is on a GPU, whose time per step was not seen";
   return std::nullopt;
 }
@@ -163,7 +163,8 @@ void take_bodies(const Situation& situation, Loop& loop) {
     const bool followed = i + 1 < all.size() && all[i + 1].next != nullptr && all[i + 1].begin_ns == all[i].end_ns;
     const double cpu = followed ? std::min(wall, known_ms(all[i + 1].next->loop_cpu_ns)) : 0;
     const double runq = followed ? std::min(wall - cpu, known_ms(all[i + 1].next->loop_runq_ns)) : 0;
-    bodies.push_back({cpu, wall - cpu - runq});
+    // Without the wait for input the device would still need the time in which it worked on while the loop waited.
+    bodies.push_back({cpu, wall - cpu - runq + situation.hidden_wait_ms()});
   }
   for (const std::size_t position : kept_positions(bodies.size())) loop.bodies.push_back(bodies[position]);
 }

@@ -1,0 +1,71 @@
+#include "diagnose/causes/launching.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "diagnose/causes/lock_looks.h"
+
+namespace fullbore::diagnose {
+namespace {
+
+// Shares of the loop body.
+struct OffCore {
+  double queued = 0;   // wanted a core and had none
+  double blocked = 0;  // for another reason
+};
+
+std::optional<OffCore> off_core(const Situation& situation) {
+  double wall_ns = 0, cpu_ns = 0, queued_ns = 0;
+  const auto& all = situation.iterations.all;
+  for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+    const wire::NextRecord* following = all[i + 1].next;  // says what the loop body in front of it used
+    if (!all[i].steady || following == nullptr || following->begin_ns != all[i].end_ns) continue;
+    if (following->loop_cpu_ns == wire::kUnknown || following->loop_runq_ns == wire::kUnknown) continue;
+    wall_ns += static_cast<double>(all[i].end_ns - all[i].wait_end_ns);
+    cpu_ns += static_cast<double>(following->loop_cpu_ns);
+    queued_ns += static_cast<double>(following->loop_runq_ns);
+  }
+  if (wall_ns <= 0) return std::nullopt;
+  return OffCore{std::min(1.0, queued_ns / wall_ns), std::max(0.0, 1 - (cpu_ns + queued_ns) / wall_ns)};
+}
+
+// Seconds per second of torch's threads that run the backward pass and launch its kernels.
+double backward_rate(const Situation& situation, const char* metric) {
+  const std::string prefix = fmt::format("backward/{}/", situation.trainer->pid);
+  double sum = 0;
+  for (const record::Series& series : situation.run->series) {
+    if (series.metric != metric || !series.label.starts_with(prefix)) continue;
+    sum += rate_in(&series, situation.iterations.whole_begin_ns, situation.iterations.whole_end_ns).value_or(0);
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::optional<Launching> measure_launching(const Situation& situation) {
+  const auto off = off_core(situation);
+  if (!situation.device || !situation.on_device || !off) return std::nullopt;
+  const GpuEvidence& device = *situation.device;
+  const double body_ns = device.seen_ns - device.input_wait_ns;
+  const double own = body_ns > 0 ? device.busy_body_ns / body_ns : 0;
+  if (own <= 0) return std::nullopt;
+  const auto looks = lock_looks(situation);
+  Launching out;
+  if (looks) out.lock = looks->share();
+  const double locked = std::min(off->blocked, out.lock.value_or(0));
+  out.late = situation.device_part(&DeviceBody::launch);
+  out.own_ms = situation.device_share(device.busy_body_ns) * situation.step_ms();
+  const double of_body = std::max(1e-6, 1 - situation.loop_wait_share());
+  const double backward = backward_rate(situation, "thread.cpu_s") / of_body;
+  const double backward_queued = backward_rate(situation, "thread.runq_s") / of_body;
+  out.held_up = std::clamp((off->queued + backward_queued + locked) / own, 0.0, 1.0);
+  // It may sleep while it waits for the device, or spin.
+  const double waiting = device.device_wait_ns / body_ns;
+  const double elsewhere = off->blocked - locked - backward - backward_queued - waiting;
+  out.elsewhere = std::clamp(elsewhere / own, 0.0, 1 - out.held_up);
+  return out;
+}
+
+}  // namespace fullbore::diagnose

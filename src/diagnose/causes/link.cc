@@ -1,0 +1,95 @@
+// The two causes about the link itself: it runs below what it can, or is full although copies lie beside the kernels.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagnose/causes/causes.h"
+#include "diagnose/causes/conditions.h"
+#include "diagnose/causes/copies.h"
+#include "diagnose/causes/wording.h"
+#include "diagnose/gain.h"
+
+namespace fullbore::diagnose {
+namespace {
+
+struct Link {
+  double generation = 0, width = 0;          // as high as it was while the run was judged: it drops when idle
+  double most_generation = 0, most_width = 0;  // what device and slot can do
+
+  // GB/s per lane doubles with each generation: 1 at the third.
+  static double rate(double generation, double width) { return width * std::exp2(generation - 3); }
+  double now() const { return rate(generation, width); }
+  double most() const { return rate(most_generation, most_width); }
+};
+
+std::optional<double> highest(const Situation& situation, const char* metric, const std::string& device) {
+  const record::Series* series = situation.run->find(metric, device);
+  if (series == nullptr || series->value.empty()) return std::nullopt;
+  return std::ranges::max(series->value);
+}
+
+// Of the device that the trainer's first record names.
+std::optional<Link> link_of(const Situation& situation) {
+  for (const auto& device : situation.trainer->rank->gpu_devices) {
+    if (device.pid != situation.trainer->pid) continue;
+    const std::string bus(situation.run->name(device.record.pci_bus_id));
+    const auto generation = highest(situation, "gpu.link_generation", bus), width = highest(situation, "gpu.link_width", bus);
+    const auto most_generation = highest(situation, "gpu.max_link_generation", bus);
+    const auto most_width = highest(situation, "gpu.max_link_width", bus);
+    if (generation && width && most_generation && most_width) return Link{*generation, *width, *most_generation, *most_width};
+  }
+  return std::nullopt;
+}
+
+constexpr double kDegraded = 0.75;  // of what the link can; a lower generation or half the lanes is a half
+
+}  // namespace
+
+std::optional<Cause> link_degraded(const Situation& situation) {
+  const auto link = link_of(situation);
+  if (!situation.device || !link || link->now() >= kDegraded * link->most()) return std::nullopt;
+  const double exposed = exposed_pageable(situation) + exposed_pinned(situation);
+  const double share = exposed * (1 - link->now() / link->most());
+  if (share < kNoteShare) return std::nullopt;
+
+  Cause cause = make_copy_cause("link_degraded", share, situation.device->pinned, situation);
+  cause.where = cause.fix.where = std::nullopt;
+  cause.summary = fmt::format(
+      "The link to the GPU runs at generation {:.0f} with {:.0f} lanes where generation {:.0f} with {:.0f} is possible; "
+      "the GPU runs no kernel for {} of each step while batches are copied, and would be at most {} faster.",
+      link->generation, link->width, link->most_generation, link->most_width, percent(exposed), factor(*cause.gain.max));
+  add_evidence(cause, "link generation, highest seen", link->generation, "", "NVML");
+  add_evidence(cause, "link lanes, highest seen", link->width, "", "NVML");
+  cause.fix.text =
+      "reseat the card or its riser, try another slot, check the BIOS setting of the slot and `dmesg` for PCIe errors; in "
+      "a cloud, ask for another machine";
+  cause.fix.risk = "none";
+  cause.why_not.push_back("pinning or prefetching: they hide the copy, but the link stays half as fast for everything");
+  return cause;
+}
+
+std::optional<Cause> link_saturated(const Situation& situation) {
+  if (!situation.device) return std::nullopt;
+  const GpuEvidence& device = *situation.device;
+  const double exposed = exposed_pinned(situation);
+  // What no prefetching hides: the copies of a step take longer than its kernels.
+  const double share = exposed - hideable(situation, exposed);
+  if (share < kNoteShare || device.pinned.bytes < device.pageable.bytes) return std::nullopt;
+  if (wide_dtype(situation) || link_degraded(situation)) return std::nullopt;  // these say what to do about it
+
+  Cause cause = make_copy_cause("link_saturated", share, device.pinned, situation);
+  const double copying_ms = device.per_iteration(device.copy_ns()) / 1e6;
+  cause.summary = fmt::format(
+      "Copying a batch to the GPU takes {}, its kernels {}{}: even with all of it beside them the link is the limit; "
+      "with fewer bytes it would be at most {} faster.",
+      milliseconds(copying_ms), milliseconds(device.per_iteration(device.busy_ns()) / 1e6), in_place(cause.where),
+      factor(*cause.gain.max));
+  cause.fix.text =
+      "send fewer bytes: narrower types (uint8 pictures, float16), pictures at the size that the model reads, data that "
+      "stays on the device between epochs, augmentation on the device";
+  cause.fix.risk = "none where the same values arrive";
+  cause.why_not.push_back("pinning: the copies come out of page-locked memory already");
+  return cause;
+}
+
+}  // namespace fullbore::diagnose

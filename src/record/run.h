@@ -29,7 +29,10 @@ struct RunInfo {
   std::string stopped_by;     // "command ended", "--for", "--steps", "" (cut short)
   std::string fix;            // "", "exact", "plain", or the folder of the run whose report was applied
   std::map<std::string, std::string> environment;  // allow-list only, docs/design/001-records.md
-  std::optional<double> collector_cpu_s;           // our own cost
+  // What this machine's link to the GPU can do, measured before the run: "pinned_h2d_gb_per_s",
+  // "pageable_h2d_gb_per_s", "pinned_d2h_gb_per_s". Empty: never measured here.
+  std::map<std::string, double> ceilings;
+  std::optional<double> collector_cpu_s;  // our own cost
   std::optional<double> collector_peak_mib;
   std::vector<std::pair<std::string, std::string>> missing;  // signal, why
 };

@@ -35,6 +35,7 @@ RunInfo from_json(const json& object) {
   info.stopped_by = object.value("stopped_by", "");
   info.fix = object.value("fix", "");
   info.environment = object.value("environment", std::map<std::string, std::string>{});
+  info.ceilings = object.value("ceilings", std::map<std::string, double>{});
   info.collector_cpu_s = optional_of<double>(object, "collector_cpu_s");
   info.collector_peak_mib = optional_of<double>(object, "collector_peak_mib");
   for (const auto& item : object.value("missing", json::array())) {
@@ -61,6 +62,7 @@ std::string to_json(const RunInfo& info) {
                        {"stopped_by", info.stopped_by},
                        {"fix", info.fix},
                        {"environment", info.environment},
+                       {"ceilings", info.ceilings},
                        {"collector_cpu_s", or_null(info.collector_cpu_s)},
                        {"collector_peak_mib", or_null(info.collector_peak_mib)},
                        {"missing", missing}};

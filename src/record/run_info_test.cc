@@ -15,12 +15,14 @@ TEST(RunInfoTest, ComesBackAsWritten) {
   info.start_ns = 123456789012345;
   info.exit_code = 3;
   info.environment = {{"RANK", "1"}};
+  info.ceilings = {{"pinned_h2d_gb_per_s", 55.25}};
   info.missing = {{"pressure", "no PSI in this kernel"}};
   const RunInfo back = parse_run_info(to_json(info)).value();
   EXPECT_EQ(back.command, info.command);
   EXPECT_EQ(back.start_ns, info.start_ns);
   EXPECT_EQ(back.exit_code, 3);
   EXPECT_THAT(back.environment, ElementsAre(Pair("RANK", "1")));
+  EXPECT_THAT(back.ceilings, ElementsAre(Pair("pinned_h2d_gb_per_s", 55.25)));
   EXPECT_THAT(back.missing, ElementsAre(Pair("pressure", "no PSI in this kernel")));
 }
 
@@ -29,6 +31,7 @@ TEST(RunInfoTest, WhatIsNotKnownStaysUnknown) {
   EXPECT_FALSE(back.end_ns);
   EXPECT_FALSE(back.exit_code);
   EXPECT_FALSE(back.collector_cpu_s);
+  EXPECT_TRUE(back.ceilings.empty());
 }
 
 TEST(RunInfoTest, KeepsACommandThatIsNotUtf8Readable) {

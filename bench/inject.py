@@ -24,8 +24,8 @@ import rings  # noqa: E402
 BEFORE_NS, AFTER_NS, NEIGHBOURS_NS = 40_000_000, 150_000_000, 400_000_000
 
 
-def run(seconds):
-    """[(begin_ns, end_ns)] of every step."""
+def run(seconds, counters):
+    """[(begin_ns, end_ns)] of every step; counted as the hook counts steps of an optimiser."""
     gc.disable()
     target = torch.zeros(1024, device="cuda")
     steps = []
@@ -36,6 +36,7 @@ def run(seconds):
             target.add_(1)
         torch.cuda.synchronize()
         steps.append((begin_ns, time.monotonic_ns()))
+        counters[1] += 1
     return steps
 
 
@@ -57,8 +58,10 @@ def main():
     library = os.path.abspath(os.path.join(options.package, "lib", "libfullbore_inject.so"))
     with tempfile.TemporaryDirectory() as folder:
         os.environ.update(CUDA_INJECTION64_PATH=library, FULLBORE_RINGS=folder, FULLBORE_RING_BYTES=str(1 << 26))
-        ctypes.CDLL(library).fullbore_trace_allow()  # this loop captures no graphs
-        steps = run(options.seconds)
+        tracer, counters = ctypes.CDLL(library), (ctypes.c_uint64 * 2)()
+        tracer.fullbore_trace_count(ctypes.c_void_p(ctypes.addressof(counters)))
+        tracer.fullbore_trace_allow()  # this loop captures no graphs
+        steps = run(options.seconds, counters)
         records = rings.read(folder)
     lost = 0.0
     for window in records.of("TraceWindow"):

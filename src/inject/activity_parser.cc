@@ -174,6 +174,7 @@ void ActivityParser::kernel(const CUpti_ActivityKernel3& kernel) {
 
 void ActivityParser::sync(const CUpti_ActivitySynchronization& sync) {
   if (!timed(sync.start, sync.end)) return;  // a stream's wait for an event has no duration in some versions
+  ++counts_.waits;
   output_.put(wire::SyncRecord{clock_.monotonic(sync.start), clock_.monotonic(sync.end),
                                static_cast<wire::SyncKind>(sync.type), sync.contextId, sync.streamId,
                                sync.correlationId});

@@ -20,6 +20,7 @@ class ActivityParser {
   struct Counts {
     std::uint32_t kernels = 0;
     std::uint32_t calls = 0;
+    std::uint32_t waits = 0;
     std::uint32_t lost = 0;    // without times, or cut off by the end of a buffer
     std::int64_t cost_ns = 0;  // CUPTI's own overhead as it accounts for it
   };

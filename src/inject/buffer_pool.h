@@ -25,20 +25,21 @@ class BufferPool {
   // `valid` bytes of it are records. False: not one of ours.
   bool complete(const std::uint8_t* buffer, std::size_t valid);
 
-  // visit(buffer, valid bytes) for each filled buffer, which is free again afterwards.
-  template <typename Visit>
-  void drain(Visit visit) {
+  // visit(buffer, valid bytes) for each filled buffer, which is free again afterwards, for as long as may_go_on().
+  template <typename MayGoOn, typename Visit>
+  void drain(MayGoOn may_go_on, Visit visit) {
     for (Buffer& buffer : buffers_) {
       if (buffer.state.load(std::memory_order_acquire) != kFilled) continue;
+      if (!may_go_on()) return;
       visit(buffer.bytes, buffer.valid);
       release(buffer);
     }
   }
 
-  // CUPTI has none: all records that it began are complete.
-  bool all_back() const {
+  // CUPTI has none, so all records that it began are complete, and none waits for drain().
+  bool is_idle() const {
     for (const Buffer& buffer : buffers_) {
-      if (buffer.state.load(std::memory_order_acquire) == kOut) return false;
+      if (buffer.state.load(std::memory_order_acquire) != kFree) return false;
     }
     return true;
   }

@@ -9,6 +9,8 @@
 namespace fullbore::inject {
 namespace {
 
+constexpr auto always = [] { return true; };
+
 TEST(BufferPoolTest, HandsOutEachBufferOnceAndThenNone) {
   BufferPool pool;
   ASSERT_TRUE(pool.allocate());
@@ -36,14 +38,24 @@ TEST(BufferPoolTest, AFilledBufferIsSeenOnceAndThenFreeAgain) {
   buffer[0] = 7;
   ASSERT_TRUE(pool.complete(buffer, 8));
   int seen = 0;
-  pool.drain([&](std::uint8_t* bytes, std::size_t valid) {
+  pool.drain(always, [&](std::uint8_t* bytes, std::size_t valid) {
     ++seen;
     EXPECT_EQ(bytes[0], 7);
     EXPECT_EQ(valid, 8u);
   });
-  pool.drain([&](std::uint8_t*, std::size_t) { ++seen; });
+  pool.drain(always, [&](std::uint8_t*, std::size_t) { ++seen; });
   EXPECT_EQ(seen, 1);
   EXPECT_EQ(pool.request(false), buffer);
+}
+
+TEST(BufferPoolTest, WhatMayNotBeTakenYetIsKept) {
+  BufferPool pool;
+  ASSERT_TRUE(pool.allocate());
+  pool.complete(pool.request(false), 8);
+  pool.drain([] { return false; }, [](std::uint8_t*, std::size_t) { ADD_FAILURE() << "taken"; });
+  EXPECT_FALSE(pool.is_idle());
+  pool.drain(always, [](std::uint8_t*, std::size_t) {});
+  EXPECT_TRUE(pool.is_idle());
 }
 
 TEST(BufferPoolTest, BuffersOfOthersAreNotTaken) {
@@ -73,7 +85,7 @@ TEST(BufferPoolTest, ThreadsThatLaunchNeverShareABuffer) {
         }
       });
     }
-    for (int i = 0; i < 2000; ++i) pool.drain([](std::uint8_t*, std::size_t) {});
+    for (int i = 0; i < 2000; ++i) pool.drain(always, [](std::uint8_t*, std::size_t) {});
   }
   EXPECT_FALSE(mixed);
 }

@@ -72,6 +72,9 @@ FULLBORE_EXPORT int InitializeInjection(void) {
 FULLBORE_EXPORT void fullbore_trace_allow(void) {
   tracer.allow();
 }
+FULLBORE_EXPORT void fullbore_trace_count(const void* counters) {
+  tracer.count(static_cast<const wire::LoopCounters*>(counters));
+}
 FULLBORE_EXPORT void fullbore_trace_pause(void) {
   tracer.pause();
 }

@@ -14,6 +14,10 @@ int InitializeInjection(void);
 // CUPTI is not in the process.
 void fullbore_trace_allow(void);
 
+// Where the Python hook counts the iterations of the training loop (a wire::LoopCounters, valid for as long as the
+// process lives): windows then hold whole steps.
+void fullbore_trace_count(const void* counters);
+
 // Around somebody else's use of CUPTI, in pairs: torch.profiler's start and stop, told by the Python hook. A pause
 // without an end comes before the first CUDA graph.
 void fullbore_trace_pause(void);

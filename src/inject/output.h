@@ -25,7 +25,12 @@ class Output {
   bool is_open() const { return file_.header != nullptr; }
   // The observation has ended.
   bool stopped() const { return is_open() && file_.header->stop.load(std::memory_order_relaxed) != 0; }
-  std::uint64_t capacity() const { return is_open() ? file_.header->capacity : 0; }
+  // The collector is not keeping up: half of the ring has not been read.
+  bool is_crowded() const {
+    return is_open() &&
+           file_.header->head.load(std::memory_order_relaxed) - file_.header->tail.load(std::memory_order_relaxed) >
+               file_.header->capacity / 2;
+  }
   // Records that found the ring full.
   std::uint64_t dropped() const { return is_open() ? file_.header->dropped.load(std::memory_order_relaxed) : 0; }
 

@@ -11,8 +11,14 @@ namespace {
 
 constexpr std::int64_t kSecond_ns = 1'000'000'000;
 constexpr std::int64_t kClockPeriod_ns = kSecond_ns / 2;
-// A window of tiny kernels fills in a few rounds of this; 25 ms is 40 flushes per second at most.
-constexpr std::int64_t kWindowRound_ns = 25'000'000;
+// How often an open window is looked at, which flushes: a window of tiny kernels fills in a few of the shorter rounds.
+// Where few kernels run rounds grow. Between the longest two the buffers must hold all that a thread can launch, should
+// it begin to: at 130,000 kernels per second (an H200's host at its fastest) 5.6 of their 8 MiB.
+constexpr std::int64_t kShortestRound_ns = 25'000'000;
+constexpr std::int64_t kLongestRound_ns = 200'000'000;
+constexpr std::uint32_t kFewKernels = 100;
+// How often a program that is starting is looked at, which calls nothing of CUPTI.
+constexpr std::int64_t kStartingRound_ns = 100'000'000;
 // Kernels that were launched in a window and have not ended this long after it are given up. The queue of a busy device
 // holds about a thousand.
 constexpr std::int64_t kDrain_ns = kSecond_ns;
@@ -22,9 +28,6 @@ constexpr std::int64_t kIdlePause_ns = 2 * kSecond_ns;
 constexpr int kAskedOften = 3;
 constexpr std::uint32_t kNullBuffersAllowed = 27;  // cuptiGetVersion of CUDA 12.9
 constexpr std::int64_t kRetry_ns = 10 * kSecond_ns;
-// What a traced kernel with its launch call costs the launching thread; measured on an H200 with bench/inject_states.py
-// (state window_finalize).
-constexpr std::int64_t kKernelCost_ns = 4'000;
 
 timespec as_timespec(std::int64_t ns) {
   return {ns / kSecond_ns, ns % kSecond_ns};
@@ -106,7 +109,8 @@ void Tracer::wait_until(std::int64_t time_ns) {
 }
 
 std::int64_t Tracer::next_round_ns(std::int64_t now_ns) const {
-  if (phase_ != Phase::kIdle) return now_ns + kWindowRound_ns;
+  if (phase_ == Phase::kWindow) return now_ns + round_ns_;
+  if (phase_ != Phase::kIdle) return now_ns + kShortestRound_ns;
   return paused_ > 0 ? now_ns + kSecond_ns : sooner(now_ns + kSecond_ns, plan_.next_ns());
 }
 
@@ -147,20 +151,30 @@ void Tracer::pair_clocks(std::int64_t now_ns) {
       wire::ClockPairRecord{best.monotonic_ns, best.device_ns, best.residual_ns, known ? drift_ns : wire::kUnknown});
 }
 
-void Tracer::take_buffers() {
+// While the ring has room, what the collector has yet to read may wait in the buffers.
+void Tracer::take_buffers(Take take) {
   if (clock_.empty()) return;
-  pool_.drain([this](std::uint8_t* buffer, std::size_t valid) { parser_.parse(buffer, valid); });
+  pool_.drain([&] { return take == Take::kAll || !output_.is_crowded(); },
+              [this](std::uint8_t* buffer, std::size_t valid) { parser_.parse(buffer, valid); });
   const ActivityParser::Counts counts = parser_.take_counts();
   window_.kernels += counts.kernels;
   window_.calls += counts.calls;
+  window_.waits += counts.waits;
   window_.lost += counts.lost;
   window_.cost_ns += counts.cost_ns;
 }
 
 void Tracer::open_if_allowed(std::int64_t now_ns) {
-  if (allowed_) return open_window(now_ns);
-  plan_.begin(now_ns, kIdlePause_ns);
-  if (++asked_ == kAskedOften) output_.missing("gpu.trace", "nothing in this process sees CUDA graphs coming");
+  if (!allowed_) {
+    plan_.begin(now_ns, kIdlePause_ns);
+    if (++asked_ == kAskedOften) output_.missing("gpu.trace", "nothing in this process sees CUDA graphs coming");
+  } else if (is_counted() && plan_.is_too_early(now_ns, loop_count())) {
+    plan_.begin(now_ns, kStartingRound_ns);
+  } else if (output_.is_crowded()) {
+    plan_.begin(now_ns, kIdlePause_ns);
+  } else {
+    open_window(now_ns);
+  }
 }
 
 void Tracer::open_window(std::int64_t now_ns) {
@@ -177,15 +191,31 @@ void Tracer::open_window(std::int64_t now_ns) {
   dropped_before_ = output_.dropped() + pool_.refused();
   window_begin_ns_ = monotonic_now_ns();
   attach_ns_ = thread_cpu_ns() - cpu_before_ns;
+  end_.begin(window_begin_ns_, loop_count(), plan_.most_kernels(window_begin_ns_));
+  round_ns_ = kShortestRound_ns;
+  second_due_ns_ = window_begin_ns_ + kSecond_ns;
   pair_clocks(window_begin_ns_);
 }
 
 void Tracer::watch_window(std::int64_t now_ns) {
   if (now_ns >= clock_due_ns_) pair_clocks(now_ns);
+  const std::uint32_t before = window_.kernels;
+  const LoopCount count = loop_count();  // before the records, which then hold all kernels from before it
   tracing_.flush();
-  take_buffers();
-  const std::int64_t most = sooner(WindowPlan::kMostKernels, static_cast<std::int64_t>(output_.capacity() / 256));
-  if (now_ns - window_begin_ns_ >= WindowPlan::kWindow_ns || window_.kernels >= most) close_window();
+  take_buffers(Take::kWhatFits);
+  if (now_ns >= second_due_ns_) {
+    parser_.end_of_second();
+    second_due_ns_ = now_ns + kSecond_ns;
+  }
+  choose_round(now_ns, window_.kernels - before);
+  const bool many_waits = window_.waits >= WindowPlan::kMostKernels;
+  if (end_.is_reached(now_ns, count, window_.kernels) || many_waits || output_.is_crowded()) close_window();
+}
+
+// After one that brought so many kernels.
+void Tracer::choose_round(std::int64_t now_ns, std::uint32_t kernels) {
+  round_ns_ = kernels < kFewKernels ? sooner(2 * round_ns_, kLongestRound_ns) : kShortestRound_ns;
+  if (now_ns < end_.earliest_ns()) round_ns_ = sooner(round_ns_, end_.earliest_ns() - now_ns);
 }
 
 void Tracer::close_window() {
@@ -194,19 +224,19 @@ void Tracer::close_window() {
   pair_clocks(window_end_ns_);
   phase_ = Phase::kDraining;
   tracing_.flush();
-  take_buffers();
+  take_buffers(Take::kWhatFits);
 }
 
 // A buffer comes back when all of its records are complete.
 void Tracer::drain_window(std::int64_t now_ns) {
   tracing_.flush();
-  take_buffers();
-  if (pool_.all_back() || now_ns - window_end_ns_ > kDrain_ns) leave();
+  take_buffers(Take::kWhatFits);
+  if (pool_.is_idle() || now_ns - window_end_ns_ > kDrain_ns) leave();
 }
 
 void Tracer::leave() {
   tracing_.end();
-  take_buffers();
+  take_buffers(Take::kAll);
   phase_ = Phase::kLeaving;
   detachment_.want();
   if (tracing_.await_exit(callbacks_.left)) return;
@@ -221,7 +251,7 @@ void Tracer::window_is_over(std::int64_t detach_ns) {
   parser_.end_of_second();
   parser_.put_overheads();
   const std::uint64_t dropped = output_.dropped() + pool_.refused() - dropped_before_ + window_.lost;
-  const std::int64_t cost_ns = attach_ns_ + detach_ns + window_.cost_ns + window_.kernels * kKernelCost_ns;
+  const std::int64_t cost_ns = attach_ns_ + detach_ns + window_.cost_ns + window_.kernels * WindowPlan::kKernelCost_ns;
   // Seen with CUPTI 13.0: attached after CUDA was initialised, it is asked for single calls and records none.
   const bool no_calls = window_.kernels > 0 && window_.calls == 0;
   if (no_calls) output_.missing("gpu.launch_calls", "this libcupti records no single calls when it is attached late");
@@ -230,7 +260,7 @@ void Tracer::window_is_over(std::int64_t detach_ns) {
                                       output_.name(no_calls ? "kernels_no_launch" : "kernels")});
   const std::int64_t now_ns = monotonic_now_ns();
   if (window_.kernels == 0) return plan_.begin(now_ns, kIdlePause_ns);
-  plan_.spent(now_ns, cost_ns, window_.kernels);
+  plan_.spent(now_ns, cost_ns, window_.kernels + window_.waits);
 }
 
 // On whatever thread of the program, also while a graph is captured on it.
@@ -254,7 +284,7 @@ void Tracer::finish() {
   if (phase_ == Phase::kWindow) close_window();
   if (phase_ == Phase::kDraining) {
     tracing_.end();
-    take_buffers();
+    take_buffers(Take::kAll);
     window_is_over(0);
   }
   if (phase_ == Phase::kLeaving && (detachment_.is_done() || detachment_.take())) window_is_over(detachment_.took_ns());

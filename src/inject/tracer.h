@@ -15,7 +15,9 @@
 #include "inject/detachment.h"
 #include "inject/output.h"
 #include "inject/tracing.h"
+#include "inject/window_end.h"
 #include "inject/window_plan.h"
+#include "wire/loop_counters.h"
 
 namespace fullbore::inject {
 
@@ -39,6 +41,8 @@ class Tracer {
 
   // From now on windows may be opened.
   void allow();
+  // Where the program's iterations are counted; read for as long as the process lives.
+  void count(const wire::LoopCounters* counters) { counters_.store(counters, std::memory_order_release); }
   // For somebody else who wants CUPTI (torch.profiler): returns when all is switched off and every buffer is back, or
   // after a second. Nested calls need as many resumes.
   void pause();
@@ -63,9 +67,13 @@ class Tracer {
     kLeaving,   // waiting for a thread of the program to take CUPTI out; nobody else calls it
   };
 
+  enum class Take { kWhatFits, kAll };
+
   static void* thread_main(void* tracer);
   bool start_thread();
   void run();
+  LoopCount loop_count() const { return LoopCount::of(counters_.load(std::memory_order_acquire)); }
+  bool is_counted() const { return counters_.load(std::memory_order_relaxed) != nullptr; }
   void wait_until(std::int64_t time_ns);
   std::int64_t next_round_ns(std::int64_t now_ns) const;
   // One round; the lock is held.
@@ -73,13 +81,14 @@ class Tracer {
   void open_if_allowed(std::int64_t now_ns);
   void open_window(std::int64_t now_ns);
   void watch_window(std::int64_t now_ns);
+  void choose_round(std::int64_t now_ns, std::uint32_t kernels);
   void close_window();
   void drain_window(std::int64_t now_ns);
   void leave();
   void window_is_over(std::int64_t detach_ns);
   void detach_now();
   void pair_clocks(std::int64_t now_ns);
-  void take_buffers();
+  void take_buffers(Take take);
   void finish();
   void finalize_here();
   bool lock_within(std::int64_t ns);
@@ -90,6 +99,7 @@ class Tracer {
   DriverApi driver_ = {};
   BufferPool pool_;
   std::atomic<bool> abandoned_{false};
+  std::atomic<const wire::LoopCounters*> counters_{nullptr};
   char rings_[3584] = "";
   bool never_null_ = true;
   bool started_ = false;
@@ -113,6 +123,8 @@ class Tracer {
   Output output_;
   ActivityParser parser_{api_, driver_, clock_, output_};
   WindowPlan plan_;
+  WindowEnd end_;
+  std::int64_t round_ns_ = 0;   // until the window is looked at again
   int asked_ = 0;               // for a window that was not allowed
   std::int64_t attach_ns_ = 0;  // CPU time of attaching
   std::int64_t window_begin_ns_ = 0;
@@ -120,6 +132,7 @@ class Tracer {
   std::uint64_t dropped_before_ = 0;
   ActivityParser::Counts window_;
   std::int64_t clock_due_ns_ = 0;
+  std::int64_t second_due_ns_ = 0;  // copies of the window are summed up
 };
 
 }  // namespace fullbore::inject

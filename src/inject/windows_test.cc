@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "inject/testing/traced_child.h"
+#include "inject/window_end.h"
 #include "inject/window_plan.h"
 
 namespace fullbore::inject {
@@ -137,20 +138,130 @@ TEST_F(InjectTest, AKernelWithoutEndIsGivenUp) {
 }
 
 TEST_F(InjectTest, AWindowThatFillsEndsEarlyAndSoonTheNextOneIsFarOff) {
+  setenv("FULLBORE_RING_BYTES", "16777216", 1);
   in_child([] {
     const Loaded loaded;
     loaded.initialize();
     for (int window = 0; window < 4; ++window) {
       loaded.another_window([&] {
         const std::uint64_t at = loaded.cupti->now();
-        for (std::uint32_t i = 0; i < 10'000; ++i) loaded.cupti->kernel("k", i, at + i, at + i + 1);
+        for (std::uint32_t i = 0; i < 12'000; ++i) loaded.cupti->kernel("k", i, at + i, at + i + 1);
       });
     }
   });
   const auto windows = all<wire::TraceWindowRecord>();
-  ASSERT_THAT(windows, SizeIs(2)) << "the third is put off by more than the five seconds that are waited";
+  ASSERT_THAT(windows, SizeIs(3)) << "the fourth is put off by more than the five seconds that are waited";
   EXPECT_GE(windows[0].kernels, 4000u);
-  EXPECT_LT(windows[0].end_ns - windows[0].begin_ns, WindowPlan::kWindow_ns);
+  EXPECT_LT(windows[0].end_ns - windows[0].begin_ns, WindowEnd::kShortest_ns);
+}
+
+// The loop of a program, past its warm-up.
+wire::LoopCounters& counted_loop() {
+  static wire::LoopCounters counters;
+  counters.iterations = 10;
+  return counters;
+}
+
+void wait_ms(int ms) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+}
+
+TEST_F(InjectTest, WhereIterationsAreCountedAWindowWaitsForWholeOnes) {
+  const int status = in_child([] {
+    const Loaded loaded;
+    wire::LoopCounters& loop = counted_loop();
+    loaded.count(&loop);
+    loaded.in_window([&] {
+      for (std::uint32_t step = 1; step <= 4; ++step) {
+        wait_ms(300);
+        if (!loaded.cupti->is_enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)) std::exit(5);
+        ++loop.iterations;
+        const std::uint64_t at = loaded.cupti->now();
+        loaded.cupti->kernel("k", step, at, at + 1000);
+      }
+      wait_ms(300);
+      const std::uint64_t at = loaded.cupti->now();
+      loaded.cupti->kernel("k", 5, at, at + 1000);
+    });
+  });
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
+  const auto windows = all<wire::TraceWindowRecord>();
+  ASSERT_THAT(windows, SizeIs(1));
+  EXPECT_EQ(windows[0].kernels, 5u);
+  EXPECT_GT(windows[0].end_ns - windows[0].begin_ns, 1'200'000'000);
+}
+
+TEST_F(InjectTest, BeforeTheTenthIterationNothingIsTraced) {
+  const int status = in_child([] {
+    const Loaded loaded;
+    wire::LoopCounters& loop = counted_loop();
+    loop.iterations = 9;
+    loaded.count(&loop);
+    loaded.initialize();
+    wait_ms(1200);
+    if (loaded.cupti->is_attached()) std::exit(3);
+    loop.iterations = 10;
+    if (!loaded.window_opens()) std::exit(4);
+  });
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
+}
+
+TEST_F(InjectTest, EachSecondOfALongWindowHasItsOwnSingleCopies) {
+  const int status = in_child([] {
+    const Loaded loaded;
+    wire::LoopCounters& loop = counted_loop();
+    loaded.count(&loop);
+    loaded.in_window([&] {
+      for (int second = 0; second < 2; ++second) {
+        const std::uint64_t at = loaded.cupti->now();
+        for (std::uint64_t i = 0; i < 700; ++i) loaded.cupti->copy(kPageable, 100, at + 10 * i, at + 10 * i + 4);
+        wait_ms(1500);
+      }
+      loop.iterations += 5;
+    });
+  });
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
+  const auto copies = all<wire::CopyRecord>();
+  EXPECT_THAT(copies, SizeIs(2 * 501));
+  std::uint64_t count = 0;
+  for (const auto& copy : copies) count += copy.count;
+  EXPECT_EQ(count, 1400u);
+}
+
+TEST_F(InjectTest, AProgramThatOnlyWaitsCannotFillTheRunFolder) {
+  setenv("FULLBORE_RING_BYTES", "16777216", 1);
+  const int status = in_child([] {
+    const Loaded loaded;
+    wire::LoopCounters& loop = counted_loop();
+    loaded.count(&loop);
+    loaded.in_window([&] {
+      const std::uint64_t at = loaded.cupti->now();
+      for (std::uint64_t i = 0; i < WindowPlan::kMostKernels; ++i) loaded.cupti->wait(at + i, at + i + 1);
+    });
+  });
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
+  EXPECT_THAT(all<wire::SyncRecord>(), SizeIs(WindowPlan::kMostKernels));
+}
+
+TEST_F(InjectTest, ARingThatNobodyReadsEndsTheWindowBeforeRecordsAreLost) {
+  setenv("FULLBORE_RING_BYTES", "65536", 1);
+  const int status = in_child([] {
+    const Loaded loaded;
+    wire::LoopCounters& loop = counted_loop();
+    loaded.count(&loop);
+    loaded.in_window([&] {
+      const std::uint64_t at = loaded.cupti->now();
+      for (std::uint32_t i = 0; i < 800; ++i) loaded.cupti->kernel("k", i, at + i, at + i + 1);
+    });
+    wait_ms(1500);
+    if (loaded.cupti->is_attached()) std::exit(5);
+  });
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
+  const auto windows = all<wire::TraceWindowRecord>();
+  ASSERT_THAT(windows, SizeIs(1));
+  EXPECT_EQ(windows[0].kernels, 800u);
+  EXPECT_EQ(windows[0].dropped, 0u);
+  EXPECT_LT(windows[0].end_ns - windows[0].begin_ns, WindowEnd::kShortest_ns);
 }
 
 TEST_F(InjectTest, WhatTheDriverSaysItsTracingCostIsReportedAndCounted) {

@@ -27,6 +27,8 @@ std::size_t size_of(std::uint32_t kind) {
       return sizeof(CUpti_ActivityKernel10);
     case CUPTI_ACTIVITY_KIND_RUNTIME:
       return sizeof(CUpti_ActivityAPI);
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+      return sizeof(CUpti_ActivitySynchronization2);
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
       return sizeof(CUpti_ActivityOverhead3);
     default:
@@ -105,6 +107,14 @@ class Fake final : public FakeCupti {
     record.start = begin;
     record.end = end;
     if (calls_.load() > 0) append(record.kind, &record, sizeof record);
+  }
+  void wait(std::uint64_t begin, std::uint64_t end) override {
+    CUpti_ActivitySynchronization2 record{};
+    record.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
+    record.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE;
+    record.start = begin;
+    record.end = end;
+    put(record.kind, record);
   }
   void record_of_unknown_kind() override {
     char record[64] = {};

@@ -47,6 +47,7 @@ class FakeCupti {
   // A kernel that was launched while kernels were recorded and ends now.
   virtual void end_kernel(const char* name, std::uint64_t begin, std::uint64_t end) = 0;
   virtual void launch_call(std::uint32_t correlation, std::uint64_t begin, std::uint64_t end) = 0;
+  virtual void wait(std::uint64_t begin, std::uint64_t end) = 0;  // of the host for the device
   virtual void record_of_unknown_kind() = 0;
   virtual void overhead(std::uint32_t kind, std::uint64_t begin, std::uint64_t end) = 0;
   // The next buffer handed back ends `bytes` before its last record does.

@@ -18,6 +18,7 @@
 
 #include "inject/testing/fake_cupti.h"
 #include "wire/gpu_records.h"
+#include "wire/loop_counters.h"
 #include "wire/ring.h"
 
 namespace fullbore::inject {
@@ -30,6 +31,7 @@ struct Loaded {
   FakeCupti* cupti = nullptr;
   int (*initialize)() = nullptr;
   void (*allow)() = nullptr;
+  void (*count)(const void* counters) = nullptr;
   void (*pause)() = nullptr;
   void (*resume)() = nullptr;
   void (*stop)() = nullptr;
@@ -42,6 +44,7 @@ struct Loaded {
     void* library = dlopen(FULLBORE_INJECT_LIB, RTLD_NOW);
     take(library, initialize, "InitializeInjection");
     take(library, allow, "fullbore_trace_allow");
+    take(library, count, "fullbore_trace_count");
     take(library, pause, "fullbore_trace_pause");
     take(library, resume, "fullbore_trace_resume");
     take(library, stop, "fullbore_trace_stop");

@@ -65,6 +65,7 @@ def _writer():
         try:
             samples = probes.batch_size(given)[0] if observed else given
             process.announce_trainer()
+            probes.told()
             if not abi.write(records.user_step(begin, end, records.known32(samples), observed)):
                 disconnect()
         except Exception as error:

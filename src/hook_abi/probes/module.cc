@@ -1,5 +1,6 @@
 // The module _fullbore_probes: the probes of next_state.h, and what ties them to the Python half of the hook.
 #include "hook_abi/probes/batch_size.h"
+#include "hook_abi/probes/iterations.h"
 #include "hook_abi/probes/next_state.h"
 
 namespace fullbore::hook_abi {
@@ -56,6 +57,9 @@ PyMethodDef functions[] = {
     {"draws_for_another", draws_for_another, METH_NOARGS, nullptr},
     {"drawn", drawn, METH_NOARGS, nullptr},
     {"forget", forget, METH_NOARGS, nullptr},
+    {"loop_counters", loop_counters, METH_NOARGS, nullptr},
+    {"told", told, METH_NOARGS, nullptr},
+    {"stepped", stepped, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "hook_abi/probes/batch_size.h"
+#include "hook_abi/probes/iterations.h"
 #include "hook_abi/probes/torch_iterator.h"
 
 namespace fullbore::hook_abi {
@@ -190,6 +191,7 @@ bool write_record(NextState& state, bool stopped, bool error) {
     this_drawn = {true, true, record.loader, record.iterator, record.worker, record.batch};
   const int result = bindings.open && !kept ? bindings.write(&whole, sizeof whole, 1) : 0;
   ++state.count;
+  if (current == nullptr && !stopped && !error && !this_drawn.wanted) count_iteration(&state, state.iterations);
   state.thread = &this_rest;
   state.last_cpu = used.cpu;
   state.last_runq = used.runq;

@@ -27,8 +27,9 @@ struct NextState {
   std::int64_t last_cpu;  // when the previous call ended, on `thread`
   std::int64_t last_runq;
   const void* thread;
-  long long count;  // of batches since the iterator began
-  char begun;       // its IteratorRecord is written
+  long long count;           // of batches since the iterator began
+  std::uint64_t iterations;  // of the process when it gave the last one; see count_iteration()
+  char begun;                // its IteratorRecord is written
   char has_queue;
   char missing;  // the batch asked for was not there
   char brief;    // the iteration is too short to ask who stood in line for a core

@@ -9,18 +9,23 @@ pytest.importorskip("torch")
 # A stand-in for the tracer's library, as none is loaded where there is no GPU.
 TRACER = """
 import ctypes
-calls, real = [], ctypes.CDLL
+calls, counters, real = [], [], ctypes.CDLL
 
 class Tracer:
     def __init__(self):
         for name in ("pause", "resume", "allow"):
             setattr(self, "fullbore_trace_" + name, Call(name))
+        self.fullbore_trace_count = Count()
 
 class Call:
     def __init__(self, name):
         self.name = name
     def __call__(self):
         calls.append(self.name)
+
+class Count:
+    def __call__(self, address):
+        counters.append((ctypes.c_uint64 * 2).from_address(address.value))
 
 ctypes.CDLL = lambda name, *rest, **more: Tracer() if str(name).endswith("inject.so") else real(name, *rest, **more)
 import torch
@@ -75,3 +80,31 @@ def test_the_first_graph_ends_tracing_before_it_is_captured(bench):
 def test_an_injection_of_somebody_else_is_left_alone(bench):
     watched = bench.watched(sys.executable, bench.write(JOB), env={"CUDA_INJECTION64_PATH": "/opt/other.so"})
     assert watched.out == "['inside']\n", watched.err
+
+
+LOOP = (
+    TRACER
+    + """
+from torch.utils.data import DataLoader, Dataset
+from _fullbore_hook import handover
+
+class Numbers(Dataset):
+    def __len__(self):
+        return 24
+    def __getitem__(self, index):
+        return float(index)
+
+if not counters:
+    handover.allow()  # the stand-in for torch has no CUDA graphs to see coming
+optimizer = torch.optim.SGD([torch.Tensor([0.0, 0.0])], lr=0.1)
+for number, batch in enumerate(DataLoader(Numbers(), batch_size=4)):
+    if number % 2 == 0:
+        optimizer.step()
+print(calls.count("allow"), len(counters), list(counters[0]))
+"""
+)
+
+
+def test_the_tracer_is_told_how_far_the_loop_is(torch_run):
+    watched = torch_run(LOOP, env=TRACED)
+    assert watched.out == "1 1 [6, 3]\n", watched.err

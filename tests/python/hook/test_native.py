@@ -226,6 +226,50 @@ def test_closed_probes_write_nothing(world):
     assert len(world.written) == 1
 
 
+def counted(world):
+    return list((ctypes.c_uint64 * 2).from_address(world.probes.loop_counters()))
+
+
+def test_batches_handed_to_the_loop_are_counted_for_the_tracer(world):
+    iterator, inner, before = Iterator(), Iterator(), counted(world)
+    take(world, iterator)
+    with pytest.raises(StopIteration):
+        world.next(iterator, lambda: next(iter(())))
+    world.next(iterator, lambda: take(world, inner))
+    assert counted(world)[0] - before[0] in (1, 2), "the first of a new iterator may not yet set the pace"
+    before = counted(world)
+    for _ in range(3):
+        world.next(iterator, lambda: take(world, inner))
+    world.probes.stepped()
+    assert counted(world) == [before[0] + 3, before[1] + 1]
+
+
+def test_of_two_loaders_read_in_turn_one_is_counted(world):
+    for _ in range(2):  # two epochs
+        first, second = Iterator(), Iterator()
+        take(world, first), take(world, second)
+        before = counted(world)[0]
+        for _ in range(5):
+            take(world, first), take(world, second)
+        assert counted(world)[0] - before == 5
+
+
+def test_batches_drawn_for_another_thread_are_not_counted(world):
+    iterator = Iterator()
+    take(world, iterator), take(world, iterator)
+    before = counted(world)
+
+    def draw():
+        world.probes.draws_for_another()
+        take(world, iterator)
+
+    thread = threading.Thread(target=draw)
+    thread.start(), thread.join()
+    assert counted(world) == before
+    world.probes.told(), world.probes.told(), world.probes.told()
+    assert counted(world)[0] - before[0] >= 2
+
+
 class Pair(tuple):
     _fields = ("images", "labels")
 

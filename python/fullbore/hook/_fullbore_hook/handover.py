@@ -13,9 +13,18 @@ _NAME = "libfullbore_inject.so"
 _state = {"library": None, "paused": False, "for_good": False}
 
 
+def _nothing():
+    """In the place of `stepped` where nothing traces."""
+
+
+stepped = _nothing  # an optimiser's step has ended
+
+
 def _forget():
     # The child's copy has no thread and traces nothing.
+    global stepped
     _state.update(library=None, paused=False, for_good=False)
+    stepped = _nothing
 
 
 at_fork(_forget)
@@ -29,7 +38,7 @@ def _library():
         try:
             # CDLL: a pause waits for the tracer's thread, and other Python threads may run meanwhile.
             library = ctypes.CDLL(path)
-            for function in ("pause", "resume", "allow"):
+            for function in ("pause", "resume", "allow", "count"):
                 getattr(library, "fullbore_trace_" + function).restype = None
         except (OSError, AttributeError):
             return None
@@ -43,10 +52,20 @@ def is_here():
 
 
 def allow():
-    """Until this was said nothing is traced."""
+    """Until this was said nothing is traced. Also tells where the loop's iterations are counted: what is traced holds
+    whole steps then."""
     library = _library()
-    if library is not None:
-        library.fullbore_trace_allow()
+    if library is None:
+        return
+    try:
+        from .native import probes
+    except (ImportError, OSError):
+        probes = None  # which the loader's part reports
+    if probes is not None:
+        global stepped
+        stepped = probes.stepped
+        library.fullbore_trace_count(ctypes.c_void_p(probes.loop_counters()))
+    library.fullbore_trace_allow()
 
 
 def give():

@@ -85,6 +85,7 @@ def _step_ended(optimizer):
         begin = _running.pop(id(optimizer), None)
         if begin is not None and abi.active():
             abi.write(records.step(begin, _clock(), _number_of(optimizer), 0))
+            handover.stepped()
     except Exception as error:
         fail(error)
 

@@ -3,6 +3,7 @@
 #include <nvml.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "base/dynamic_library.h"
@@ -26,6 +27,10 @@ struct NvmlApi {
   decltype(&nvmlDeviceGetUUID) uuid;
   decltype(&nvmlDeviceGetName) name;
   decltype(&nvmlDeviceGetPowerUsage) power_usage;
+  decltype(&nvmlDeviceGetEnforcedPowerLimit) power_limit;
+  decltype(&nvmlDeviceGetClockInfo) clock;
+  decltype(&nvmlDeviceGetMaxClockInfo) max_clock;
+  decltype(&nvmlDeviceGetFieldValues) field_values;
   decltype(&nvmlDeviceGetCurrPcieLinkGeneration) link_generation;
   decltype(&nvmlDeviceGetMaxPcieLinkGeneration) max_link_generation;
   decltype(&nvmlDeviceGetCurrPcieLinkWidth) link_width;
@@ -59,12 +64,18 @@ Expected<NvmlApi> fill(const base::DynamicLibrary& library) {
   library.optional(api.uuid, "nvmlDeviceGetUUID");
   library.optional(api.name, "nvmlDeviceGetName");
   library.optional(api.power_usage, "nvmlDeviceGetPowerUsage");
+  library.optional(api.power_limit, "nvmlDeviceGetEnforcedPowerLimit");
+  library.optional(api.clock, "nvmlDeviceGetClockInfo");
+  library.optional(api.max_clock, "nvmlDeviceGetMaxClockInfo");
+  library.optional(api.field_values, "nvmlDeviceGetFieldValues");
   library.optional(api.link_generation, "nvmlDeviceGetCurrPcieLinkGeneration");
   library.optional(api.max_link_generation, "nvmlDeviceGetMaxPcieLinkGeneration");
   library.optional(api.link_width, "nvmlDeviceGetCurrPcieLinkWidth");
   library.optional(api.max_link_width, "nvmlDeviceGetMaxPcieLinkWidth");
   library.optional(api.replay_counter, "nvmlDeviceGetPcieReplayCounter");
   library.optional(api.clock_reasons, "nvmlDeviceGetCurrentClocksEventReasons");
+  // its name before CUDA 12.2
+  if (api.clock_reasons == nullptr) library.optional(api.clock_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
   library.optional(api.compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3");
   library.optional(api.mig_mode, "nvmlDeviceGetMigMode");
   library.optional(api.gpm_support, "nvmlGpmQueryDeviceSupport");
@@ -83,11 +94,52 @@ std::optional<Value> ask(Function get, nvmlDevice_t device) {
   return value;
 }
 
+template <typename Function>
+std::optional<unsigned> sm_clock(Function get, nvmlDevice_t device) {
+  unsigned mhz = 0;
+  if (get == nullptr || get(device, NVML_CLOCK_SM, &mhz) != NVML_SUCCESS) return std::nullopt;
+  return mhz;
+}
+
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   // NVML writes the domain with eight digits, CUDA and the kernel with four.
   if (text.size() == 16 && text.starts_with("0000")) text.erase(0, 4);
   return text;
+}
+
+// A counter of the driver since the first reading. Some are 32 bits wide and wrap; one of 64 bits that falls has been
+// reset.
+class Counter {
+ public:
+  std::uint64_t add(std::uint64_t value, bool narrow) {
+    if (last_) total_ += narrow ? static_cast<std::uint32_t>(value - *last_) : value < *last_ ? 0 : value - *last_;
+    last_ = value;
+    return total_;
+  }
+
+ private:
+  std::optional<std::uint64_t> last_;
+  std::uint64_t total_ = 0;
+};
+
+// Fields of nvmlDeviceGetFieldValues, in the order of ThrottleReason: nanoseconds.
+constexpr std::array<unsigned, kThrottleReasons> kThrottleFields = {
+    NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_POWER_CAP, NVML_FI_DEV_CLOCKS_EVENT_REASON_SYNC_BOOST,
+    NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN, NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN,
+    NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN};
+static_assert(kThrottleBits == std::array<std::uint64_t, kThrottleReasons>{
+                                   nvmlClocksEventReasonSwPowerCap, nvmlClocksEventReasonSyncBoost,
+                                   nvmlClocksEventReasonSwThermalSlowdown, nvmlClocksThrottleReasonHwThermalSlowdown,
+                                   nvmlClocksThrottleReasonHwPowerBrakeSlowdown});
+
+// nullopt: this driver or GPU has no such field.
+std::optional<std::uint64_t> value_of(const nvmlFieldValue_t& field) {
+  if (field.nvmlReturn != NVML_SUCCESS) return std::nullopt;
+  if (field.valueType == NVML_VALUE_TYPE_UNSIGNED_INT) return field.value.uiVal;
+  if (field.valueType == NVML_VALUE_TYPE_UNSIGNED_LONG) return field.value.ulVal;
+  if (field.valueType == NVML_VALUE_TYPE_UNSIGNED_LONG_LONG) return field.value.ullVal;
+  return std::nullopt;
 }
 
 struct Device {
@@ -96,8 +148,8 @@ struct Device {
   nvmlGpmSample_t before = nullptr;
   nvmlGpmSample_t now = nullptr;
   bool has_before = false;
-  std::optional<unsigned> last_replays;
-  std::uint64_t replays = 0;
+  Counter replays;
+  std::array<Counter, kThrottleReasons> throttled_ns;
 };
 
 class RealNvml final : public Nvml {
@@ -131,7 +183,7 @@ class RealNvml final : public Nvml {
   void add(unsigned index);
   void start_gpm(Device& device);
   void add_gpm(Device& device, GpuSample& sample);
-  std::optional<std::uint64_t> replays_of(Device& device);
+  void add_counters(Device& device, GpuSample& sample);
   std::optional<std::vector<std::uint32_t>> pids_of(nvmlDevice_t device);
 
   base::DynamicLibrary library_;
@@ -154,6 +206,7 @@ void RealNvml::add(unsigned index) {
   if (api_.name != nullptr && api_.name(device.handle, text, sizeof text) == NVML_SUCCESS) info.name = text;
   info.max_link_generation = ask<unsigned>(api_.max_link_generation, device.handle);
   info.max_link_width = ask<unsigned>(api_.max_link_width, device.handle);
+  info.max_sm_clock_mhz = sm_clock(api_.max_clock, device.handle);
   unsigned mig = 0;
   unsigned pending = 0;
   if (api_.mig_mode != nullptr && api_.mig_mode(device.handle, &mig, &pending) == NVML_SUCCESS) info.mig = mig != 0;
@@ -208,12 +261,20 @@ void RealNvml::add_gpm(Device& device, GpuSample& sample) {
   device.has_before = true;
 }
 
-std::optional<std::uint64_t> RealNvml::replays_of(Device& device) {
-  const auto value = ask<unsigned>(api_.replay_counter, device.handle);
-  if (!value) return std::nullopt;
-  if (device.last_replays) device.replays += static_cast<std::uint32_t>(*value - *device.last_replays);
-  device.last_replays = value;
-  return device.replays;
+void RealNvml::add_counters(Device& device, GpuSample& sample) {
+  std::array<nvmlFieldValue_t, kThrottleReasons + 1> fields{};
+  for (std::size_t i = 0; i < kThrottleReasons; ++i) fields[i].fieldId = kThrottleFields[i];
+  fields[kThrottleReasons].fieldId = NVML_FI_DEV_PCIE_REPLAY_COUNTER;
+  const bool asked = api_.field_values != nullptr &&
+                     api_.field_values(device.handle, static_cast<int>(fields.size()), fields.data()) == NVML_SUCCESS;
+  for (std::size_t i = 0; asked && i < kThrottleReasons; ++i) {
+    const bool narrow = fields[i].valueType == NVML_VALUE_TYPE_UNSIGNED_INT;
+    if (const auto ns = value_of(fields[i]))
+      sample.throttled_s[i] = static_cast<double>(device.throttled_ns[i].add(*ns, narrow)) / 1e9;
+  }
+  auto replays = asked ? value_of(fields[kThrottleReasons]) : std::nullopt;
+  if (!replays) replays = ask<unsigned>(api_.replay_counter, device.handle);
+  if (replays) sample.replays = device.replays.add(*replays, true);
 }
 
 std::optional<std::vector<std::uint32_t>> RealNvml::pids_of(nvmlDevice_t device) {
@@ -232,7 +293,8 @@ GpuSample RealNvml::sample(std::size_t index) {
   GpuSample sample;
   nvmlMemory_t memory{};
   const nvmlReturn_t alive = api_.memory_info(device.handle, &memory);
-  if (alive == NVML_ERROR_GPU_IS_LOST || alive == NVML_ERROR_DRIVER_NOT_LOADED || alive == NVML_ERROR_UNINITIALIZED) {
+  if (alive == NVML_ERROR_GPU_IS_LOST || alive == NVML_ERROR_RESET_REQUIRED || alive == NVML_ERROR_DRIVER_NOT_LOADED ||
+      alive == NVML_ERROR_UNINITIALIZED) {
     sample.lost = api_.error_string(alive);
     return sample;
   }
@@ -245,9 +307,11 @@ GpuSample RealNvml::sample(std::size_t index) {
     sample.memory_busy = rates->memory / 100.0;
   }
   if (const auto milliwatts = ask<unsigned>(api_.power_usage, device.handle)) sample.power_w = *milliwatts / 1e3;
+  if (const auto milliwatts = ask<unsigned>(api_.power_limit, device.handle)) sample.power_limit_w = *milliwatts / 1e3;
+  sample.sm_clock_mhz = sm_clock(api_.clock, device.handle);
   sample.link_generation = ask<unsigned>(api_.link_generation, device.handle);
   sample.link_width = ask<unsigned>(api_.link_width, device.handle);
-  sample.replays = replays_of(device);
+  add_counters(device, sample);
   sample.clock_reasons = ask<unsigned long long>(api_.clock_reasons, device.handle);
   sample.compute_pids = pids_of(device.handle);
   add_gpm(device, sample);

@@ -2,6 +2,8 @@
 // is absent, never zero.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +14,12 @@
 
 namespace fullbore::gpu {
 
+// Why the driver holds the clocks down.
+enum class ThrottleReason : std::uint8_t { kPowerCap, kSyncBoost, kSoftwareThermal, kHardwareThermal, kPowerBrake };
+inline constexpr std::size_t kThrottleReasons = 5;
+// The bit of a reason in GpuSample::clock_reasons.
+inline constexpr std::array<std::uint64_t, kThrottleReasons> kThrottleBits = {0x04, 0x10, 0x20, 0x40, 0x80};
+
 struct GpuInfo {
   std::string pci_bus_id;  // "0000:18:00.0", lower case
   std::string uuid;        // "GPU-f056ed22-..."
@@ -19,6 +27,7 @@ struct GpuInfo {
   std::optional<unsigned> max_link_generation;  // of the GPU in this slot
   std::optional<unsigned> max_link_width;
   std::optional<bool> mig;
+  std::optional<unsigned> max_sm_clock_mhz = {};
 };
 
 struct GpuSample {
@@ -27,10 +36,14 @@ struct GpuSample {
   std::optional<double> memory_used_bytes;
   std::optional<double> memory_total_bytes;
   std::optional<double> power_w;
+  std::optional<double> power_limit_w;  // that is enforced now
+  std::optional<unsigned> sm_clock_mhz;
   std::optional<unsigned> link_generation;  // now: falls when idle
   std::optional<unsigned> link_width;
   std::optional<std::uint64_t> replays;  // of the link, since the first sample; wraps of the 32-bit counter undone
   std::optional<std::uint64_t> clock_reasons;  // nvmlClocksEventReasons
+  // By ThrottleReason: seconds since the first sample, as the driver counts them.
+  std::array<std::optional<double>, kThrottleReasons> throttled_s;
   std::optional<std::vector<std::uint32_t>> compute_pids;
   // Means since the last sample, from the GPU's performance monitor (GPM, Hopper and newer).
   std::optional<double> sm_active;

@@ -9,6 +9,7 @@
 namespace fullbore::gpu {
 namespace {
 
+using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Optional;
@@ -29,6 +30,10 @@ class NvmlTest : public testing::Test {
   }
   static base::Expected<std::unique_ptr<Nvml>> open() { return Nvml::open({FULLBORE_FAKE_NVML}); }
 
+  static std::optional<double> throttled(const GpuSample& sample, ThrottleReason reason) {
+    return sample.throttled_s[static_cast<std::size_t>(reason)];
+  }
+
   std::optional<base::DynamicLibrary> library_;
   FakeNvml* fake_ = nullptr;
 };
@@ -47,13 +52,15 @@ TEST_F(NvmlTest, ValuesAreSharesBytesAndWatts) {
   EXPECT_THAT(sample.busy, Optional(0.4));
   EXPECT_THAT(sample.memory_used_bytes, Optional(400.0));
   EXPECT_THAT(sample.power_w, Optional(250.0));
+  EXPECT_THAT(sample.power_limit_w, Optional(700.0));
+  EXPECT_THAT(sample.sm_clock_mhz, Optional(1200u));
   EXPECT_THAT(sample.compute_pids, Optional(ElementsAre(41u, 42u)));
 }
 
 TEST_F(NvmlTest, WhatADriverLacksIsAbsent) {
   const GpuSample sample = (*open())->sample(0);
   EXPECT_FALSE(sample.link_generation);
-  EXPECT_FALSE(sample.clock_reasons);
+  EXPECT_FALSE(sample.link_width);
 }
 
 TEST_F(NvmlTest, PerformanceMetricsNeedTwoSamplesAndRefusedOnesAreAbsent) {
@@ -79,6 +86,29 @@ TEST_F(NvmlTest, TheReplayCounterMayWrap) {
   EXPECT_THAT(nvml->sample(0).replays, Optional(0u));
   fake_->replays = 3;
   EXPECT_THAT(nvml->sample(0).replays, Optional(5u));
+}
+
+TEST_F(NvmlTest, ThrottledTimeIsCountedFromTheFirstSampleAndMayWrap) {
+  fake_->power_cap_ns = 7'000'000'000;
+  fake_->brake_ns = 0xffff'fc17u;
+  const auto nvml = std::move(*open());
+  EXPECT_THAT(throttled(nvml->sample(0), ThrottleReason::kPowerCap), Optional(0.0));
+  fake_->power_cap_ns = 9'500'000'000;
+  fake_->brake_ns = 1'000;
+  const GpuSample second = nvml->sample(0);
+  EXPECT_THAT(throttled(second, ThrottleReason::kPowerCap), Optional(2.5));
+  EXPECT_THAT(throttled(second, ThrottleReason::kPowerBrake), Optional(DoubleNear(2.001e-6, 1e-12)));
+  EXPECT_FALSE(throttled(second, ThrottleReason::kHardwareThermal)) << "this GPU has no such counter";
+  fake_->power_cap_ns = 0;
+  EXPECT_THAT(throttled(nvml->sample(0), ThrottleReason::kPowerCap), Optional(2.5)) << "it was reset";
+}
+
+TEST_F(NvmlTest, WithoutCountersTheReasonsOfTheMomentAreThere) {
+  fake_->fields = false;
+  fake_->clock_reasons = 0x24;
+  const GpuSample sample = (*open())->sample(0);
+  EXPECT_FALSE(throttled(sample, ThrottleReason::kPowerCap));
+  EXPECT_THAT(sample.clock_reasons, Optional(0x24u));
 }
 
 TEST_F(NvmlTest, ALostGpuSaysSoAndGivesNoZeros) {

@@ -59,6 +59,35 @@ FAKE_EXPORT nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t, nvmlMemory_t* mem
 FAKE_EXPORT nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t, unsigned* milliwatts) {
   return give(milliwatts, 250'000u);
 }
+FAKE_EXPORT nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t, unsigned* milliwatts) {
+  return give(milliwatts, 700'000u);
+}
+FAKE_EXPORT nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t, nvmlClockType_t, unsigned* mhz) {
+  return give(mhz, 1200u);
+}
+FAKE_EXPORT nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t, nvmlClockType_t, unsigned* mhz) {
+  return give(mhz, 1980u);
+}
+// By the name of drivers before CUDA 12.2.
+FAKE_EXPORT nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t, unsigned long long* reasons) {
+  return give(reasons, fake.clock_reasons);
+}
+FAKE_EXPORT nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t, int count, nvmlFieldValue_t* values) {
+  for (int i = 0; i < count; ++i) {
+    nvmlFieldValue_t& field = values[i];
+    field.nvmlReturn = fake.fields ? result() : NVML_ERROR_NOT_SUPPORTED;
+    if (field.fieldId == NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_POWER_CAP) {
+      field.valueType = NVML_VALUE_TYPE_UNSIGNED_LONG_LONG;
+      field.value.ullVal = fake.power_cap_ns;
+    } else if (field.fieldId == NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN) {
+      field.valueType = NVML_VALUE_TYPE_UNSIGNED_INT;
+      field.value.uiVal = fake.brake_ns;
+    } else {
+      field.nvmlReturn = NVML_ERROR_NOT_SUPPORTED;
+    }
+  }
+  return result();
+}
 FAKE_EXPORT nvmlReturn_t nvmlDeviceGetPcieReplayCounter(nvmlDevice_t, unsigned* value) {
   return give(value, fake.replays);
 }

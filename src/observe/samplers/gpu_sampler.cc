@@ -1,6 +1,7 @@
 #include "observe/samplers/gpu_sampler.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 
@@ -8,6 +9,11 @@ namespace fullbore::observe {
 namespace {
 
 constexpr std::string_view kDriver = "/proc/driver/nvidia/version";
+
+// By gpu::ThrottleReason.
+constexpr std::array<const char*, gpu::kThrottleReasons> kThrottled = {
+    "gpu.throttled_power_cap_s", "gpu.throttled_sync_boost_s", "gpu.throttled_software_thermal_s",
+    "gpu.throttled_hardware_thermal_s", "gpu.throttled_power_brake_s"};
 
 // Value of CUDA_VISIBLE_DEVICES in /proc/PID/environ, nullopt if it is not set there.
 std::optional<std::string> visible_in(const std::string& environment) {
@@ -66,6 +72,7 @@ void GpuSampler::start(const ProcessTree& tree, Readings& out) {
       out.gauge("gpu.max_link_generation", info.pci_bus_id, "generation", *info.max_link_generation);
     }
     if (info.max_link_width) out.gauge("gpu.max_link_width", info.pci_bus_id, "lanes", *info.max_link_width);
+    if (info.max_sm_clock_mhz) out.gauge("gpu.max_sm_clock_mhz", info.pci_bus_id, "MHz", *info.max_sm_clock_mhz);
     if (info.mig) out.gauge("gpu.mig", info.pci_bus_id, "bool", *info.mig ? 1 : 0);
   }
 }
@@ -80,6 +87,8 @@ void GpuSampler::report(const gpu::GpuSample& sample, const std::string& label, 
   gauge("gpu.memory_used_bytes", "bytes", sample.memory_used_bytes);
   gauge("gpu.memory_total_bytes", "bytes", sample.memory_total_bytes);
   gauge("gpu.power_w", "W", sample.power_w);
+  gauge("gpu.power_limit_w", "W", sample.power_limit_w);
+  gauge("gpu.sm_clock_mhz", "MHz", sample.sm_clock_mhz);
   gauge("gpu.link_generation", "generation", sample.link_generation);
   gauge("gpu.link_width", "lanes", sample.link_width);
   gauge("gpu.clock_reasons", "bits", sample.clock_reasons);
@@ -96,7 +105,20 @@ void GpuSampler::report(const gpu::GpuSample& sample, const std::string& label, 
   out.gauge("gpu.other_processes", label, "processes", static_cast<double>(others));
 }
 
-void GpuSampler::sample(const ProcessTree& tree, std::int64_t, Readings& out) {
+// Where the driver does not count, a reason that it gives now is taken to have held since the last sample.
+void GpuSampler::report_throttling(const gpu::GpuSample& sample, const std::string& label, std::int64_t now_ns,
+                                   Throttling& known, Readings& out) {
+  const double since_last_s = known.last_ns == 0 ? 0 : static_cast<double>(now_ns - known.last_ns) / 1e9;
+  known.last_ns = now_ns;
+  for (std::size_t reason = 0; reason < gpu::kThrottleReasons; ++reason) {
+    if (sample.clock_reasons && (*sample.clock_reasons & gpu::kThrottleBits[reason]) != 0)
+      known.s[reason] += since_last_s;
+    if (!sample.throttled_s[reason] && !sample.clock_reasons) continue;
+    out.counter(kThrottled[reason], label, "s", sample.throttled_s[reason].value_or(known.s[reason]));
+  }
+}
+
+void GpuSampler::sample(const ProcessTree& tree, std::int64_t now_ns, Readings& out) {
   if (!started_) start(tree, out);
   if (nvml_ == nullptr) return;
   std::erase_if(watched_, [&](std::size_t index) {
@@ -107,6 +129,7 @@ void GpuSampler::sample(const ProcessTree& tree, std::int64_t, Readings& out) {
       return true;
     }
     report(sample, label, tree, out);
+    report_throttling(sample, label, now_ns, throttling_[index], out);
     if (!sample.busy) out.missing("gpu.busy", "the driver does not tell it for GPU " + label + " (MIG, or a vGPU)");
     return false;
   });

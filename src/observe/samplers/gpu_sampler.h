@@ -1,7 +1,10 @@
 // The GPUs that the command may use, as the driver's management library and their performance monitors see them.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,14 +32,24 @@ class GpuSampler final : public Sampler {
   void sample(const ProcessTree& tree, std::int64_t now_ns, Readings& out) override;
 
  private:
+  // What the reasons of the moment add up to.
+  struct Throttling {
+    std::int64_t last_ns = 0;
+    std::array<double, gpu::kThrottleReasons> s = {};
+  };
+
   void start(const ProcessTree& tree, Readings& out);
   void report(const gpu::GpuSample& sample, const std::string& label, const ProcessTree& tree, Readings& out);
+
+  static void report_throttling(const gpu::GpuSample& sample, const std::string& label, std::int64_t now_ns,
+                                Throttling& known, Readings& out);
 
   const base::FileReader& files_;
   Open open_;
   bool started_ = false;
   std::unique_ptr<gpu::Nvml> nvml_;
   std::vector<std::size_t> watched_;
+  std::map<std::size_t, Throttling> throttling_;
 };
 
 }  // namespace fullbore::observe

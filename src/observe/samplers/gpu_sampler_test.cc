@@ -28,16 +28,21 @@ struct FakeNvml final : gpu::Nvml {
     } else {
       sample.busy = device == 0 ? 0.25 : 0.75;
       sample.compute_pids = std::vector<std::uint32_t>{7, 900};
+      sample.power_limit_w = 700;
+      sample.throttled_s = throttled_s;
+      sample.clock_reasons = reasons;
     }
     return sample;
   }
   std::vector<gpu::GpuInfo> infos = two_gpus();
   bool lost = false;
+  std::array<std::optional<double>, gpu::kThrottleReasons> throttled_s;
+  std::optional<std::uint64_t> reasons;
 };
 
 struct Sampled {
   explicit Sampled(Texts texts) : files(std::move(texts)) {}
-  void sample() { sampler.sample({.root_pid = 7, .pids = {7, 8}}, 0, out); }
+  void sample(std::int64_t now_ns = 0) { sampler.sample({.root_pid = 7, .pids = {7, 8}}, now_ns, out); }
 
   base::InMemoryFiles files;
   RecordedReadings out;
@@ -77,6 +82,21 @@ TEST(GpuSamplerTest, AMachineWithoutADriverIsAskedNothingAndMissesNothing) {
   EXPECT_EQ(gpus.nvml, nullptr);
   EXPECT_THAT(gpus.out.values(), IsEmpty());
   EXPECT_THAT(gpus.out.all_missing(), IsEmpty());
+}
+
+TEST(GpuSamplerTest, TheDriversCountOfThrottledTimeComesBeforeReasonsOfTheMoment) {
+  constexpr const char* kGpu = "0000:18:00.0";
+  Sampled gpus(Texts{{kDriver, "580"}});
+  gpus.sample(1'000'000'000);
+  EXPECT_FALSE(gpus.out.value("gpu.throttled_power_cap_s", kGpu)) << "neither is known";
+  gpus.nvml->throttled_s[0] = 0.125;
+  gpus.nvml->reasons = 0x24;  // power cap and software thermal slowdown
+  gpus.out.clear();
+  gpus.sample(1'500'000'000);
+  EXPECT_THAT(gpus.out.value("gpu.throttled_power_cap_s", kGpu), Optional(0.125));
+  EXPECT_THAT(gpus.out.value("gpu.throttled_software_thermal_s", kGpu), Optional(0.5));
+  EXPECT_THAT(gpus.out.value("gpu.throttled_power_brake_s", kGpu), Optional(0.0));
+  EXPECT_THAT(gpus.out.value("gpu.power_limit_w", kGpu), Optional(700.0));
 }
 
 TEST(GpuSamplerTest, ALostGpuIsMissingAndItsSeriesEnd) {

@@ -18,6 +18,8 @@ Expected<void> fill(CudaApi& api, const base::DynamicLibrary& cuda) {
   need(api.driver_get_version, "cuDriverGetVersion");
   need(api.device_get_count, "cuDeviceGetCount");
   need(api.device_get, "cuDeviceGet");
+  need(api.device_get_name, "cuDeviceGetName");
+  need(api.device_get_pci_bus_id, "cuDeviceGetPCIBusId");
   need(api.primary_context_retain, "cuDevicePrimaryCtxRetain");
   need(api.primary_context_release, "cuDevicePrimaryCtxRelease_v2");
   need(api.context_set_current, "cuCtxSetCurrent");
@@ -34,7 +36,10 @@ Expected<void> fill(CudaApi& api, const base::DynamicLibrary& cuda) {
   need(api.event_elapsed_time, "cuEventElapsedTime");
   need(api.host_alloc, "cuMemHostAlloc");
   need(api.host_free, "cuMemFreeHost");
+  need(api.device_alloc, "cuMemAlloc_v2");
+  need(api.device_free, "cuMemFree_v2");
   need(api.copy_to_device_async, "cuMemcpyHtoDAsync_v2");
+  need(api.copy_to_host_async, "cuMemcpyDtoHAsync_v2");
   need(api.pointer_get_attribute, "cuPointerGetAttribute");
   cuda.optional(api.get_error_name, "cuGetErrorName");
   cuda.optional(api.get_error_string, "cuGetErrorString");

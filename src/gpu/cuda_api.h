@@ -15,6 +15,8 @@ struct CudaApi {
   decltype(&cuDriverGetVersion) driver_get_version;
   decltype(&cuDeviceGetCount) device_get_count;
   decltype(&cuDeviceGet) device_get;
+  decltype(&cuDeviceGetName) device_get_name;
+  decltype(&cuDeviceGetPCIBusId) device_get_pci_bus_id;
   decltype(&cuDevicePrimaryCtxRetain) primary_context_retain;
   decltype(&cuDevicePrimaryCtxRelease) primary_context_release;
   decltype(&cuCtxSetCurrent) context_set_current;
@@ -31,7 +33,10 @@ struct CudaApi {
   decltype(&cuEventElapsedTime) event_elapsed_time;
   decltype(&cuMemHostAlloc) host_alloc;
   decltype(&cuMemFreeHost) host_free;
+  decltype(&cuMemAlloc) device_alloc;
+  decltype(&cuMemFree) device_free;
   decltype(&cuMemcpyHtoDAsync) copy_to_device_async;
+  decltype(&cuMemcpyDtoHAsync) copy_to_host_async;
   decltype(&cuPointerGetAttribute) pointer_get_attribute;
   decltype(&cuGetErrorName) get_error_name;      // optional: null in a table without it
   decltype(&cuGetErrorString) get_error_string;  // optional

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -41,6 +42,14 @@ struct FakeFunctions {
   static CUresult device_get(CUdevice* device, int ordinal) {
     *device = ordinal;
     return Call("device_get").result;
+  }
+  static CUresult device_get_name(char* name, int room, CUdevice) {
+    std::snprintf(name, static_cast<std::size_t>(room), "Fake GPU");
+    return Call("device_get_name").result;
+  }
+  static CUresult device_get_pci_bus_id(char* id, int room, CUdevice device) {
+    std::snprintf(id, static_cast<std::size_t>(room), "0000:%02X:00.0", 0xaf + device);
+    return Call("device_get_pci_bus_id").result;
   }
   static CUresult primary_context_retain(CUcontext* context, CUdevice device) {
     *context = reinterpret_cast<CUcontext>(static_cast<std::uintptr_t>(device) + 0x100);
@@ -166,6 +175,23 @@ struct FakeFunctions {
     }
     return CUDA_SUCCESS;
   }
+  static CUresult copy_to_host_async(void* destination, CUdeviceptr source, std::size_t bytes, CUstream stream) {
+    const Call call("copy_to_host_async");
+    if (call.failed()) return call.result;
+    const auto* from = reinterpret_cast<const void*>(source);
+    current->stream(stream).queue.push_back({{}, [=] { std::memcpy(destination, from, bytes); }});
+    return CUDA_SUCCESS;
+  }
+  static CUresult device_alloc(CUdeviceptr* address, std::size_t bytes) {
+    const Call call("device_alloc", true);
+    if (!call.failed()) *address = reinterpret_cast<CUdeviceptr>(std::calloc(bytes, 1));
+    return call.result;
+  }
+  static CUresult device_free(CUdeviceptr address) {
+    const Call call("device_free", true);
+    std::free(reinterpret_cast<void*>(address));
+    return call.result;
+  }
   static CUresult pointer_get_attribute(void* value, CUpointer_attribute, CUdeviceptr address) {
     const Call call("pointer_get_attribute");
     if (call.failed()) return call.result;
@@ -188,6 +214,8 @@ struct FakeFunctions {
     api.driver_get_version = driver_get_version;
     api.device_get_count = device_get_count;
     api.device_get = device_get;
+    api.device_get_name = device_get_name;
+    api.device_get_pci_bus_id = device_get_pci_bus_id;
     api.primary_context_retain = primary_context_retain;
     api.primary_context_release = primary_context_release;
     api.context_set_current = context_set_current;
@@ -205,6 +233,9 @@ struct FakeFunctions {
     api.host_alloc = host_alloc;
     api.host_free = host_free;
     api.copy_to_device_async = copy_to_device_async;
+    api.copy_to_host_async = copy_to_host_async;
+    api.device_alloc = device_alloc;
+    api.device_free = device_free;
     api.pointer_get_attribute = pointer_get_attribute;
     api.get_error_name = get_error_name;
     api.get_error_string = get_error_string;

@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 
+#include "base/file_reader.h"
+#include "cli/ceilings_cache.h"
 #include "observe/environment.h"
 #include "version.h"
 
@@ -27,6 +30,7 @@ record::RunInfo describe_run(const std::vector<std::string>& command) {
   char host[256] = {};
   if (::gethostname(host, sizeof host - 1) == 0) info.host = host;
   info.started_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  info.ceilings = known_ceilings(ceilings_path(), base::RealFiles(), std::getenv("CUDA_VISIBLE_DEVICES"));
   info.environment = observe::recorded_environment(inherited_environment());
   return info;
 }

@@ -1,19 +1,12 @@
 #include "cli/feed_data.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <thread>
 
+#include "cli/cache_folder.h"
 #include "feed/image/data_source.h"
 
 namespace fullbore::cli {
-
-std::string cache_folder() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  if (cache != nullptr && *cache != '\0') return std::string(cache) + "/fullbore";
-  return home != nullptr && *home != '\0' ? std::string(home) + "/.cache/fullbore" : "";
-}
 
 std::string listing_cache() {
   const std::string folder = cache_folder();

@@ -9,9 +9,7 @@
 
 namespace fullbore::cli {
 
-// fullbore in $XDG_CACHE_HOME or ~/.cache, as the Python loader has it; "" where neither is known.
-std::string cache_folder();
-// Where the listings of tar shards are kept in it.
+// Where the listings of tar shards are kept, in cache_folder().
 std::string listing_cache();
 
 base::Expected<image::Catalogue> open_feed_data(const std::vector<std::string>& names);

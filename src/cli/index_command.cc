@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "cli/cache_folder.h"
 #include "cli/feed_data.h"
 #include "cli/progress.h"
 #include "feed/image/index_build.h"

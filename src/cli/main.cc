@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cli/bench_command.h"
+#include "cli/ceilings_command.h"
 #include "cli/collect.h"
 #include "cli/compare_command.h"
 #include "cli/fix_plan.h"
@@ -40,6 +41,7 @@ constexpr std::string_view kStory =
     "See\n"
     "  fullbore run -- python train.py          run it, watch it, print the verdict\n"
     "  fullbore report [RUN]                    the verdict again: text, --json, --fail-above input_wait=5%\n"
+    "  fullbore ceilings                        what the link to the GPU can do here, for later reports\n"
     "\n"
     "Fix and prove\n"
     "  fullbore run --fix -- python train.py    the same with the recommended settings applied\n"
@@ -206,6 +208,13 @@ void add_compare(CLI::App& app, Call& call) {
   sub->callback([=, &call] { call = [=] { return resolve_and_compare(*options, *directory, *price); }; });
 }
 
+void add_ceilings(CLI::App& app, Call& call) {
+  auto options = std::make_shared<CeilingsCommandOptions>();
+  CLI::App* sub = app.add_subcommand("ceilings", "Measure the link to the GPU, for the reports of later runs");
+  sub->add_flag("--json", options->json, "As fullbore.ceilings/1");
+  sub->callback([options, &call] { call = [options] { return ceilings_command(*options); }; });
+}
+
 void add_index(CLI::App& app, Call& call) {
   auto options = std::make_shared<IndexCommandOptions>();
   CLI::App* sub = app.add_subcommand("index", "Find the places that ImageLoader decodes crops of JPEGs from");
@@ -323,6 +332,7 @@ int parse_and_call(std::vector<std::string> arguments, const std::vector<std::st
   add_collect(app, call);
   add_report(app, call);
   add_compare(app, call);
+  add_ceilings(app, call);
   add_index(app, call);
   add_runs(app, call);
   add_bench(app, call);

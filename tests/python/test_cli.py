@@ -91,11 +91,18 @@ def test_wrong_use_is_told_in_one_place(call, tmp_path, arguments, code, words):
     assert not (tmp_path / "fullbore-runs").exists()
 
 
+@pytest.mark.skipif(os.path.exists("/proc/driver/nvidia"), reason="an NVIDIA driver is here")
+def test_ceilings_need_a_gpu(call, tmp_path):
+    code, out, err = call("ceilings", cwd=tmp_path, HOME=str(tmp_path))
+    assert (code, out) == (1, "") and "no CUDA" in err
+    assert not list(tmp_path.iterdir())
+
+
 def test_version_and_help_go_to_stdout(call, tmp_path):
     assert call("--version", cwd=tmp_path)[1].startswith("fullbore ")
     code, out, err = call("--help", cwd=tmp_path)
     assert (code, err) == (0, "") and "fullbore compare [A [B]]" in out
-    for command in ("run", "report", "compare", "runs", "pack", "bench"):
+    for command in ("run", "report", "compare", "ceilings", "runs", "pack", "bench"):
         assert call(command, "--help", cwd=tmp_path)[0] == 0
 
 

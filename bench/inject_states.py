@@ -5,7 +5,8 @@ cannot be undone stays in its line.
     python bench/inject_states.py [--pairs 10] [NAME ...]
 
 Columns are ratios to the same process before anything of CUPTI was called: `set` after the set-up, `on` and `off` in
-turn, `end` after cuptiFinalize; then ms of the calls that switch on and off."""
+turn, `end` after cuptiFinalize; then ms of the calls that switch on and off, and what one block of 6,000 launches leaves
+behind, by kind of record, in one more turn that is not timed."""
 
 import argparse
 import ctypes
@@ -18,6 +19,8 @@ import time
 import torch
 
 MEMCPY, SERIAL_KERNEL, DRIVER, RUNTIME, KERNEL, OVERHEAD, SYNC = 1, 3, 4, 5, 10, 17, 38
+KINDS = {MEMCPY: "copies", SERIAL_KERNEL: "kernels", DRIVER: "driver calls", RUNTIME: "runtime calls", KERNEL: "kernels",
+         OVERHEAD: "overheads", SYNC: "waits"}  # fmt: skip
 LAUNCH_RUNTIME, LAUNCH_DRIVER, COPY_RUNTIME = 211, 307, 41
 BUFFER = 1 << 20
 REQUEST = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_size_t), ctypes.POINTER(ctypes.c_size_t))
@@ -34,6 +37,7 @@ class Cupti:
         self.library = ctypes.CDLL(self.path)
         self.failed = {}
         self.bytes = 0
+        self.counts = None  # {kind: records}, where they are counted
         self.free = [ctypes.create_string_buffer(BUFFER + 8) for _ in range(16)]
         self.out = {}
         self.request, self.complete = REQUEST(self._request), COMPLETE(self._complete)
@@ -47,7 +51,15 @@ class Cupti:
 
     def _complete(self, context, stream, buffer, size, valid):
         self.bytes += valid
+        if self.counts is not None:
+            self._count(buffer, valid)
         self.free.append(self.out.pop(buffer))
+
+    def _count(self, buffer, valid):
+        next_record, record = self.library.cuptiActivityGetNextRecord, ctypes.c_void_p()
+        while next_record(ctypes.c_void_p(buffer), ctypes.c_size_t(valid), ctypes.byref(record)) == 0:
+            kind = ctypes.c_uint32.from_address(record.value).value
+            self.counts[kind] = self.counts.get(kind, 0) + 1
 
     def call(self, name, *arguments):
         result = getattr(self.library, name)(*arguments)
@@ -167,6 +179,7 @@ STATES = {
     "sync": kinds(SYNC),
     "overhead": kinds(OVERHEAD),
     "runtime": kinds(RUNTIME),
+    "driver": kinds(DRIVER),
     "runtime_launch": call_kind("cuptiActivityEnableRuntimeApi", LAUNCH_RUNTIME),
     "driver_launch": call_kind("cuptiActivityEnableDriverApi", LAUNCH_DRIVER),
     "window": (copies_stay, window_on, window_off),
@@ -177,6 +190,8 @@ STATES = {
     ),
     "window_finalize": (nothing, attach_window, detach_window),
     "kernels_finalize": finalizing(KERNEL),
+    "runtime_finalize": finalizing(KERNEL, RUNTIME),
+    "driver_finalize": finalizing(KERNEL, DRIVER),
     "copies_finalize": finalizing(MEMCPY),
     "copy_callback": (nothing, both(Cupti.subscribe, lambda cupti: cupti.callback(2, COPY_RUNTIME)), Cupti.unsubscribe),
     "launch_callback": (nothing, both(Cupti.subscribe, lambda cupti: cupti.callback(2, LAUNCH_RUNTIME)), Cupti.unsubscribe),
@@ -220,12 +235,16 @@ def measure(name, pairs):
         times["on"].append(block(target))
         switching["off"].append(timed(off, cupti))
         times["off"].append(block(target))
+    cupti.counts = {}
+    on(cupti)
+    block(target)
+    off(cupti)
     if "finalize" not in name and name != "control":
         cupti.finalize()
     end = [block(target) for _ in range(max(3, pairs // 2))]
     middle = statistics.median
     print(
-        "%-22s base %6.2f ms  set %5.3f  on %5.3f  off %5.3f  end %5.3f  switch on %7.3f off %7.3f ms  first on %8.3f  records %4d KiB  %s"
+        "%-22s base %6.2f ms  set %5.3f  on %5.3f  off %5.3f  end %5.3f  switch on %7.3f off %7.3f ms  first on %8.3f  records %4d KiB  %s  %s"
         % (
             name,
             middle(base),
@@ -237,6 +256,7 @@ def measure(name, pairs):
             middle(switching["off"]),
             switching["on"][0],
             cupti.bytes // 1024,
+            {KINDS.get(kind, kind): count for kind, count in sorted(cupti.counts.items())},
             cupti.failed or "",
         ),
         flush=True,

@@ -48,6 +48,11 @@ def large_photos(cache):
     return _once(cache / "large", lambda folder: _pictures(folder, 6, (6000, 4500)))
 
 
+def web_photos(cache):
+    """480 JPEGs of 500x375, quality 92."""
+    return _once(cache / "web", lambda folder: _pictures(folder, 480, (500, 375)))
+
+
 def landmarks(cache):
     """1,600 folders of 40 text files of 12 bytes."""
 

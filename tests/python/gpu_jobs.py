@@ -3,10 +3,12 @@ with and without Fullbore."""
 
 import os
 import signal
+import statistics
 import sys
 import threading
 import time
 
+import gpu_union
 import torch
 
 DEVICE = "cuda"
@@ -56,6 +58,11 @@ def graphs():
 def compiled():
     net = model()
     print("%.4f" % train(net, 20, torch.compile(net)))
+
+
+def compiled_graphs():
+    net = model()
+    print("%.4f" % train(net, 40, torch.compile(net, mode="reduce-overhead")))
 
 
 def streams():
@@ -132,6 +139,27 @@ def fork():
     print(sum(batch.to(DEVICE).sum().item() for batch in loader))
 
 
+def workers():
+    """Page-locked batches of workers that start anew in every epoch."""
+    rows = torch.utils.data.TensorDataset(torch.arange(64_000.0).reshape(1000, 64))
+    loader = torch.utils.data.DataLoader(rows, batch_size=50, num_workers=3, pin_memory=True)
+    total = torch.zeros(1, dtype=torch.float64, device=DEVICE)
+    for _ in range(3):
+        for (batch,) in loader:
+            total += batch.to(DEVICE, non_blocking=True).double().sum()
+            time.sleep(0.01)
+    print("%.1f" % total.item())
+
+
+def distributed():
+    """The one rank of a job with NCCL: under torchrun, or by itself."""
+    own = {} if "RANK" in os.environ else {"store": torch.distributed.HashStore(), "rank": 0, "world_size": 1}
+    torch.distributed.init_process_group("nccl", device_id=torch.device(DEVICE, 0), **own)
+    net = torch.nn.parallel.DistributedDataParallel(model(), device_ids=[0])
+    print("%.6f" % train(net))
+    torch.distributed.destroy_process_group()
+
+
 def error():
     train(model(), 10)
     raise ValueError("mine")
@@ -176,7 +204,36 @@ def copies():
         print(kind, sorted(taken)[len(taken) // 2], flush=True)
 
 
-CASES = [eager, graphs, streams, threads, profiler, profiler_first, fork, error, terminated, left, exits, compiled, copies]
+def union():
+    """The same steps under torch.profiler and alone, in turns; prints the profiler's ns of kernels per step."""
+    from torch.profiler import ProfilerActivity, profile
+
+    torch.manual_seed(3)
+    batch = torch.randn(2048, 2048, device=DEVICE)
+    weights = [torch.randn(2048, 2048, device=DEVICE) / 45 for _ in range(4)]
+
+    def steps(count):
+        for _ in range(count):
+            rows = torch.tril(batch)
+            for weight in weights:
+                rows = torch.relu(rows @ weight)
+            rows.softmax(1).sum()
+        torch.cuda.synchronize()
+
+    steps(500)  # clocks rise meanwhile
+    for _ in range(5):
+        with profile(activities=[ProfilerActivity.CUDA]) as profiled:
+            steps(60)
+        on_gpu = [event for event in profiled.events() if event.device_type == torch.autograd.DeviceType.CUDA]
+        spans = [(event.time_range.start * 1e3, event.time_range.end * 1e3, event.name) for event in on_gpu]
+        print(statistics.median(gpu_union.per_step_ns(spans)), flush=True)
+        end = time.monotonic() + 2
+        while time.monotonic() < end:
+            steps(10)
+
+
+CASES = [eager, graphs, streams, threads, profiler, profiler_first, fork, workers, distributed, error, terminated, left]
+CASES += [exits, compiled, compiled_graphs, copies, union]
 
 if __name__ == "__main__":
     {case.__name__: case for case in CASES}[sys.argv[1]]()

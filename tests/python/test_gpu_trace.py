@@ -2,10 +2,12 @@
 
 import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
 
+import gpu_union
 import pytest
 import rings
 
@@ -19,7 +21,7 @@ HOST_TO_DEVICE, PAGEABLE, PINNED = 1, 1, 2
 class Traced:
     """A job that was run with the tracer and the hook, and what the rings hold."""
 
-    def __init__(self, case, package, base):
+    def __init__(self, case, package, base, launcher=()):
         folder = base / "rings"
         folder.mkdir()
         environment = clean()
@@ -32,7 +34,7 @@ class Traced:
             PYTHONPATH=os.path.join(package, "hook"),
             CUDA_INJECTION64_PATH=os.path.join(package, "lib", "libfullbore_inject.so"),
         )
-        self.done = job(case, environment, folder.parent)
+        self.done = job(case, environment, folder.parent, launcher)
         self.records = rings.read(folder)
 
     def missing(self):
@@ -43,10 +45,10 @@ def clean():
     return {key: value for key, value in os.environ.items() if not key.startswith(("FULLBORE_", "PYTHON", "CUDA_INJ"))}
 
 
-def job(case, environment, folder):
+def job(case, environment, folder, launcher=()):
     # What the compiler has cached it does not warn about again.
     environment = dict(environment, TORCHINDUCTOR_CACHE_DIR=tempfile.mkdtemp(dir=str(folder)))
-    command = [sys.executable, "-X", "faulthandler", JOBS, case]
+    command = [sys.executable, "-X", "faulthandler", *launcher, JOBS, case]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200)
 
 
@@ -57,17 +59,28 @@ def seen(done):
 
 @pytest.mark.parametrize(
     "case",
-    "eager graphs streams threads profiler profiler_first fork error terminated left exits compiled".split(),
+    "eager graphs streams threads profiler profiler_first fork workers distributed error terminated left exits "
+    "compiled compiled_graphs".split(),
 )
 def test_a_job_is_the_same_with_and_without(case, package, tmp_path):
     alone = job(case, clean(), tmp_path)
     traced = Traced(case, package, tmp_path)
     assert seen(traced.done) == seen(alone), traced.done.stderr
-    if case == "graphs":
+    if case in ("graphs", "compiled_graphs"):
         assert "CUDA graphs are captured" in dict(traced.missing())["gpu.trace"]
     else:
         assert "gpu.trace" not in dict(traced.missing())
         assert traced.records.of("TraceWindow")
+
+
+def test_a_rank_of_torchrun_is_traced(package, tmp_path):
+    """What torchrun itself says on stderr has times in it, so only the rank's output is compared."""
+    launcher = ["-m", "torch.distributed.run", "--nproc-per-node", "1", "--master-addr", "127.0.0.1"]
+    alone = job("distributed", clean(), tmp_path, launcher)
+    traced = Traced("distributed", package, tmp_path, launcher)
+    assert (traced.done.returncode, traced.done.stdout) == (alone.returncode, alone.stdout) == (0, alone.stdout)
+    windows = [window for window in traced.records.of("TraceWindow") if window.kernels]
+    assert len({window.ring_pid for window in windows}) == 1
 
 
 def test_windows_hold_kernels(package, tmp_path):
@@ -87,6 +100,14 @@ def test_copies_agree_with_cuda_events(package, tmp_path):
         found = [copy.busy_ns / 1e6 for copy in traced.records.of("Copy") if (copy.source, copy.bytes) == (source, 1 << 26)]
         assert len(found) >= 10, kind
         assert sorted(found)[len(found) // 2] == pytest.approx(float(by_events[kind]), rel=tolerance), kind
+
+
+def test_kernels_run_as_long_as_torch_profiler_says(package, tmp_path):
+    traced = Traced("union", package, tmp_path)
+    by_profiler = [float(line) for line in traced.done.stdout.split()]
+    ours = gpu_union.of_windows(traced.records)
+    assert len(by_profiler) == 5 and len(ours) > 50
+    assert statistics.median(ours) == pytest.approx(statistics.median(by_profiler), rel=0.01)
 
 
 def test_every_window_begins_and_ends_with_a_tight_pair_of_clocks(package, tmp_path):

@@ -5,11 +5,11 @@ SHAPE = (3, 224, 224)
 
 
 class Images(torch.utils.data.Dataset):
-    """A few pictures, handed out again and again: making a sample costs nothing."""
+    """A few pictures as bytes, handed out again and again: making a sample costs nothing."""
 
     def __init__(self, length):
         self.length = length
-        self.images = torch.rand(64, *SHAPE)
+        self.images = torch.randint(256, (64, *SHAPE), dtype=torch.uint8)
 
     def __len__(self):
         return self.length
@@ -18,29 +18,18 @@ class Images(torch.utils.data.Dataset):
         return self.images[index % 64], index % 10
 
 
-class Batches(torch.utils.data.Dataset):
-    """Batches made beforehand, in page-locked memory."""
-
-    def __init__(self, length, batch_size):
-        self.length = length
-        self.batches = [(torch.rand(batch_size, *SHAPE).pin_memory(), torch.arange(batch_size).remainder(10).pin_memory())
-                        for _ in range(4)]
-
-    def __len__(self):
-        return self.length
-
-    def __getitem__(self, index):
-        return self.batches[index % 4]
-
-
 class Pixels(torch.utils.data.Dataset):
     """Batches of bytes made beforehand, in page-locked memory: to ask for one costs nothing."""
 
     def __init__(self, length, batch_size):
         self.length = length
-        self.batches = [(torch.randint(256, (batch_size, *SHAPE), dtype=torch.uint8).pin_memory(),
-                         torch.randint(10, (batch_size,)).pin_memory())
-                        for _ in range(4)]
+        self.batches = [
+            (
+                torch.randint(256, (batch_size, *SHAPE), dtype=torch.uint8).pin_memory(),
+                torch.randint(10, (batch_size,)).pin_memory(),
+            )
+            for _ in range(4)
+        ]
 
     def __len__(self):
         return self.length

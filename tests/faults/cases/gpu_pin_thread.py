@@ -7,7 +7,7 @@ from training import options
 
 
 def main():
-    asked = options(workers=10, batch_size=128, steps=500)
+    asked = options(workers=10, batch_size=512, steps=500)
     loader = DataLoader(
         Images(asked.batch_size * asked.steps), asked.batch_size, num_workers=asked.workers, pin_memory=True
     )
@@ -17,7 +17,7 @@ def main():
     for images, labels in loader:
         images = images.to("cuda", non_blocking=True)
         labels = labels.to("cuda", non_blocking=True)
-        loss = criterion(model(images), labels)
+        loss = criterion(model(images.float().div_(255)), labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -4,14 +4,14 @@ from gpu_images import Images, network
 
 
 def main():
-    loader = torch.utils.data.DataLoader(Images(128 * 500), batch_size=128, num_workers=10)
+    loader = torch.utils.data.DataLoader(Images(512 * 400), batch_size=512, num_workers=10)
     model = network()
     criterion = torch.nn.CrossEntropyLoss()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     for images, labels in loader:
         images = images.to("cuda")
         labels = labels.to("cuda")
-        loss = criterion(model(images), labels)
+        loss = criterion(model(images.float().div_(255)), labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

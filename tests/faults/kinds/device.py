@@ -78,7 +78,7 @@ CASES = (
     _on_gpu(
         "gpu_pin_thread",
         Expected("pin_thread", at="loader = DataLoader(", silent=["handoff", "too_few_workers", "pageable_copy"]),
-        [vary("larger", batch_size=192, steps=350)],
+        [vary("larger", batch_size=768, steps=350)],
     ),
     _on_gpu(
         "gpu_checkpoint",

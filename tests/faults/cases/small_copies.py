@@ -27,7 +27,7 @@ def as_it_is(batch):
 
 
 def main():
-    asked = options(batch_size=4096, columns=200, pinned=0, width=2048, steps=2000)
+    asked = options(batch_size=4096, columns=200, pinned=0, width=2048, steps=1200)
     loader = DataLoader(Columns(asked), batch_size=None, shuffle=True, collate_fn=as_it_is)
     model = torch.nn.Sequential(
         torch.nn.Linear(asked.columns, asked.width), torch.nn.ReLU(),

@@ -87,7 +87,7 @@ CASES = (
         judged_on="whole",
     ),
     _on_gpu("gpu_compute_bound", BUSY),
-    _on_gpu("gpu_resnet", BUSY, ranges={"batch_size": between(192, 384)}),
+    _on_gpu("gpu_resnet", BUSY, [vary("read_every_step", read_every=1)], ranges={"batch_size": between(192, 384)}),
     _on_gpu("gpu_loader", BUSY, [vary("one_stream", ahead=0)], ranges={"workers": between(6, 12)}),
     _on_gpu("gpu_hidden_wait", BUSY, [vary("read_late", read_late=1)], ranges={"columns": between(1024, 2048)}),
 )

@@ -127,6 +127,7 @@ void ActivityParser::copy(const CUpti_ActivityMemcpy& copy) {
                                    static_cast<std::uint8_t>(copy.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC)};
   if (copies_this_second_ >= kSingleCopiesPerSecond) return add_to_sum(record);
   ++copies_this_second_;
+  ++counts_.copies;
   output_.put(record);
 }
 

@@ -14,13 +14,15 @@ namespace fullbore::inject {
 // Used by the tracer's thread alone; what it is given outlives it.
 class ActivityParser {
  public:
-  // Copies told apart per second; the rest is summed by kind, so a loop of tiny copies cannot fill the run folder.
-  static constexpr std::uint32_t kSingleCopiesPerSecond = 500;
+  // Copies told apart per second; the rest is summed by kind, so a loop of tiny copies cannot fill the run folder. Two
+  // steps of 1,000 tiny copies are seen one by one.
+  static constexpr std::uint32_t kSingleCopiesPerSecond = 4000;
 
   struct Counts {
     std::uint32_t kernels = 0;
     std::uint32_t calls = 0;
     std::uint32_t waits = 0;
+    std::uint32_t copies = 0;  // told apart
     std::uint32_t lost = 0;    // without times, or cut off by the end of a buffer
     std::int64_t cost_ns = 0;  // CUPTI's own overhead as it accounts for it
   };

@@ -160,6 +160,7 @@ void Tracer::take_buffers(Take take) {
   window_.kernels += counts.kernels;
   window_.calls += counts.calls;
   window_.waits += counts.waits;
+  window_.copies += counts.copies;
   window_.lost += counts.lost;
   window_.cost_ns += counts.cost_ns;
 }
@@ -260,7 +261,7 @@ void Tracer::window_is_over(std::int64_t detach_ns) {
                                       output_.name(no_calls ? "kernels_no_launch" : "kernels")});
   const std::int64_t now_ns = monotonic_now_ns();
   if (window_.kernels == 0) return plan_.begin(now_ns, kIdlePause_ns);
-  plan_.spent(now_ns, cost_ns, window_.kernels + window_.waits);
+  plan_.spent(now_ns, cost_ns, window_.kernels + window_.waits + window_.copies);
 }
 
 // On whatever thread of the program, also while a graph is captured on it.

@@ -38,7 +38,8 @@ class WindowPlan {
   // `share` of the launching threads' time instead of kCostShare; more than 0.
   constexpr void set_share(double share) { share_ = share; }
 
-  // A window has ended; waits of the host take as much room as kernels and are among these.
+  // A window has ended; waits of the host and copies take as much room as kernels and are
+  // among these.
   constexpr void spent(std::int64_t now_ns, std::int64_t cost_ns, std::uint32_t kernels) {
     accrue(now_ns);
     cost_ns_ -= static_cast<double>(cost_ns);

@@ -17,6 +17,8 @@ std::optional<Cause> launch_bound(const Situation& situation) {
   const double share = launching ? launching->late_because_launching() : late;
   // Every eager loop is a little late after a wait: below a warning there is nothing to change about it.
   if (share < kWarningShare) return std::nullopt;
+  // A thread that is held up so much is slow at what it does, too: first things first.
+  if (const auto starved = launcher_starved(situation); starved && starved->share > share) return std::nullopt;
   const GpuEvidence& device = *situation.device;
   const double kernels = static_cast<double>(device.kernels);
 

@@ -12,11 +12,18 @@
 
 namespace fullbore::diagnose {
 
+namespace {
+
+// Of its work: any thread is preempted now and then.
+constexpr double kLeastHeldUp = 0.1;
+
+}  // namespace
+
 std::optional<Cause> launcher_starved(const Situation& situation) {
   const auto launching = measure_launching(situation);
   if (!launching) return std::nullopt;
   const double share = launching->late_because_held_up();
-  if (share < kNoteShare) return std::nullopt;
+  if (share < kNoteShare || launching->held_up < kLeastHeldUp) return std::nullopt;
   const bool by_lock = launching->lock.value_or(0) >= kNoteShare && launching->lock.value_or(0) >= launching->held_up / 2;
   const LoaderFacts& loader = situation.loader;
 

@@ -10,6 +10,9 @@
 namespace fullbore::diagnose {
 namespace {
 
+// Of the loop body, waiting for the interpreter's lock.
+constexpr double kFoughtOver = 0.1;
+
 // Shares of the loop body.
 struct OffCore {
   double queued = 0;   // wanted a core and had none
@@ -56,15 +59,20 @@ std::optional<Launching> measure_launching(const Situation& situation) {
   if (looks) out.lock = looks->share();
   const double locked = std::min(off->blocked, out.lock.value_or(0));
   out.late = situation.device_part(&DeviceBody::launch);
-  out.own_ms = situation.device_share(device.busy_body_ns) * situation.step_ms();
+  out.step_ms = situation.step_ms();
+  out.own_ms = situation.device_share(device.busy_body_ns) * out.step_ms;
+  out.kernels_ms = device.per_iteration(device.busy_ns()) / 1e6;
   const double of_body = std::max(1e-6, 1 - situation.loop_wait_share());
   const double backward = backward_rate(situation, "thread.cpu_s") / of_body;
   const double backward_queued = backward_rate(situation, "thread.runq_s") / of_body;
-  out.held_up = std::clamp((off->queued + backward_queued + locked) / own, 0.0, 1.0);
   // It may sleep while it waits for the device, or spin.
   const double waiting = device.device_wait_ns / body_ns;
-  const double elsewhere = off->blocked - locked - backward - backward_queued - waiting;
-  out.elsewhere = std::clamp(elsewhere / own, 0.0, 1 - out.held_up);
+  const double elsewhere = std::max(0.0, off->blocked - locked - backward - backward_queued - waiting);
+  // Where the lock is fought over, the thread of the backward pass, which nobody looks at, waits for it as well.
+  const bool fought_over = locked >= kFoughtOver;
+  const double held_up = off->queued + backward_queued + locked + (fought_over ? elsewhere : 0);
+  out.held_up = std::clamp(held_up / own, 0.0, 1.0);
+  out.elsewhere = fought_over ? 0 : std::clamp(elsewhere / own, 0.0, 1 - out.held_up);
   return out;
 }
 

@@ -28,6 +28,12 @@ bool is_pictures(const std::vector<std::int64_t>& shape) {
          (channels(shape[3]) && std::min(shape[1], shape[2]) >= kLeastSide);
 }
 
+// (N, H, W) or more: the class of each pixel.
+bool is_maps(const std::vector<std::int64_t>& shape) {
+  constexpr std::int64_t kLeastSide = 8;
+  return shape.size() >= 3 && std::min(shape[shape.size() - 2], shape.back()) >= kLeastSide;
+}
+
 std::optional<Narrower> narrower(const LoaderFacts& loader) {
   static constexpr const char* kBytes =
       "keep pictures as bytes (uint8) in the dataset, and convert and normalise on the device: "
@@ -39,6 +45,8 @@ std::optional<Narrower> narrower(const LoaderFacts& loader) {
   }
   if (loader.dtype == "torch.float64")
     return Narrower{"float32", 2, "convert in the dataset or the collate function: NumPy arrays are float64 unless told"};
+  if (loader.dtype == "torch.int64" && is_maps(loader.shape))
+    return Narrower{"uint8", 8, "keep maps of up to 256 classes as uint8, and call .long() on the device for the loss"};
   if (loader.dtype == "torch.int64")
     return Narrower{"int32", 2, "send int32 and call .long() on the device where a layer needs int64"};
   return std::nullopt;

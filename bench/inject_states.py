@@ -22,6 +22,8 @@ MEMCPY, SERIAL_KERNEL, DRIVER, RUNTIME, KERNEL, OVERHEAD, SYNC = 1, 3, 4, 5, 10,
 KINDS = {MEMCPY: "copies", SERIAL_KERNEL: "kernels", DRIVER: "driver calls", RUNTIME: "runtime calls", KERNEL: "kernels",
          OVERHEAD: "overheads", SYNC: "waits"}  # fmt: skip
 LAUNCH_RUNTIME, LAUNCH_DRIVER, COPY_RUNTIME = 211, 307, 41
+LAUNCHES = {31, 41, 211, 214, 269, 311, 312, 430, 431, 505, 506}  # calls of the run time that put work on a device
+RUNTIME_CALLS = 523  # all its numbers are below
 BUFFER = 1 << 20
 REQUEST = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_size_t), ctypes.POINTER(ctypes.c_size_t))
 COMPLETE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
@@ -152,10 +154,17 @@ def copies_stay(cupti):
     cupti.enable(MEMCPY)
 
 
-def finalizing(*which):
+def only_launches(cupti):
+    for call in range(1, RUNTIME_CALLS):
+        if call not in LAUNCHES:
+            cupti.call("cuptiActivityEnableRuntimeApi", call, 0)
+
+
+def finalizing(*which, after=nothing):
     def on(cupti):
         cupti.register()
         cupti.enable(*which)
+        after(cupti)
 
     def off(cupti):
         cupti.disable(*which)
@@ -192,6 +201,7 @@ STATES = {
     "kernels_finalize": finalizing(KERNEL),
     "runtime_finalize": finalizing(KERNEL, RUNTIME),
     "driver_finalize": finalizing(KERNEL, DRIVER),
+    "launches_finalize": finalizing(KERNEL, RUNTIME, after=only_launches),
     "copies_finalize": finalizing(MEMCPY),
     "copy_callback": (nothing, both(Cupti.subscribe, lambda cupti: cupti.callback(2, COPY_RUNTIME)), Cupti.unsubscribe),
     "launch_callback": (nothing, both(Cupti.subscribe, lambda cupti: cupti.callback(2, LAUNCH_RUNTIME)), Cupti.unsubscribe),

@@ -14,7 +14,7 @@ class WindowPlan {
   // Not inside the start of CUDA.
   static constexpr std::int64_t kFirst_ns = 500'000'000;
   // Where iterations are counted the credit is kept for those that are judged: the first ten are the least that warm-up
-  // takes. A process in which none begins may be no training at all.
+  // takes. A process in which none begins may be no training at all: a window every kLongestStart_ns.
   static constexpr std::uint64_t kWarmUp = 10;
   static constexpr std::int64_t kLongestWarmUp_ns = 30'000'000'000;
   static constexpr std::int64_t kLongestStart_ns = 10'000'000'000;
@@ -64,7 +64,11 @@ class WindowPlan {
   constexpr bool is_too_early(std::int64_t now_ns, const LoopCount& count) {
     if (share_ >= 1) return false;  // nothing is to be saved
     if (start_ns_ == 0) start_ns_ = now_ns;
-    if (!count.any()) return now_ns - start_ns_ < kLongestStart_ns;
+    if (!count.any()) {
+      const bool too_early = now_ns - start_ns_ < kLongestStart_ns;
+      if (!too_early) start_ns_ = now_ns;
+      return too_early;
+    }
     if (loop_ns_ == 0) loop_ns_ = now_ns;
     return count.iterations < kWarmUp && count.steps < kWarmUp && now_ns - loop_ns_ < kLongestWarmUp_ns;
   }
@@ -89,7 +93,7 @@ class WindowPlan {
   double kernels_ = kKernelCredit;
   std::int64_t last_ns_ = 0;
   std::int64_t next_ns_ = 0;
-  std::int64_t start_ns_ = 0;  // first asked whether it is too early
+  std::int64_t start_ns_ = 0;  // of waiting for the first iteration
   std::int64_t loop_ns_ = 0;   // an iteration had begun by then
 };
 

@@ -98,10 +98,12 @@ TEST(WindowPlanTest, TheFirstTenIterationsAreNotWorthTheCredit) {
   EXPECT_FALSE(plan.is_too_early(13 * kSecond, {10, 9}));
 }
 
-TEST(WindowPlanTest, AProgramThatNeverBeginsIsLookedAtAllTheSame) {
+TEST(WindowPlanTest, AProgramThatNeverBeginsIsLookedAtEveryTenSeconds) {
   WindowPlan plan;
   EXPECT_TRUE(plan.is_too_early(kSecond, {0, 0}));
   EXPECT_FALSE(plan.is_too_early(11 * kSecond, {0, 0}));
+  EXPECT_TRUE(plan.is_too_early(20 * kSecond, {0, 0}));
+  EXPECT_FALSE(plan.is_too_early(21 * kSecond, {0, 0}));
 }
 
 TEST(WindowPlanTest, IterationsOfManySecondsAreNotCountedToTen) {

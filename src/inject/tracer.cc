@@ -252,7 +252,8 @@ void Tracer::window_is_over(std::int64_t detach_ns) {
   parser_.end_of_second();
   parser_.put_overheads();
   const std::uint64_t dropped = output_.dropped() + pool_.refused() - dropped_before_ + window_.lost;
-  const std::int64_t cost_ns = attach_ns_ + detach_ns + window_.cost_ns + window_.kernels * WindowPlan::kKernelCost_ns;
+  const std::int64_t left_ns = sooner(detach_ns, WindowPlan::kDetachCost_ns);
+  const std::int64_t cost_ns = attach_ns_ + left_ns + window_.cost_ns + window_.kernels * WindowPlan::kKernelCost_ns;
   // Seen with CUPTI 13.0: attached after CUDA was initialised, it is asked for single calls and records none.
   const bool no_calls = window_.kernels > 0 && window_.calls == 0;
   if (no_calls) output_.missing("gpu.launch_calls", "this libcupti records no single calls when it is attached late");
@@ -262,6 +263,7 @@ void Tracer::window_is_over(std::int64_t detach_ns) {
   const std::int64_t now_ns = monotonic_now_ns();
   if (window_.kernels == 0) return plan_.begin(now_ns, kIdlePause_ns);
   plan_.spent(now_ns, cost_ns, window_.kernels + window_.waits + window_.copies);
+  plan_.rest_after_wait(now_ns, detach_ns - left_ns);
 }
 
 // On whatever thread of the program, also while a graph is captured on it.

@@ -81,6 +81,17 @@ TEST(WindowPlanTest, AWindowMayHoldStepsOfTenThousandKernelsWhichAreThenPaidFor)
             WindowPlan::kKernelsPerSecond * 1.02 + (WindowPlan::kKernelCredit + kernels) / 600);
 }
 
+TEST(WindowPlanTest, AHostThatStoodStillIsLeftAloneTwentyTimesAsLong) {
+  WindowPlan plan;
+  plan.spent(kSecond, 1'000'000, 100);
+  plan.rest_after_wait(kSecond, 0);
+  EXPECT_EQ(plan.next_ns() - kSecond, WindowPlan::kShortestPause_ns);
+  plan.rest_after_wait(kSecond, kSecond / 2);
+  EXPECT_EQ(plan.next_ns() - kSecond, 10 * kSecond);
+  plan.rest_after_wait(kSecond, 60 * kSecond);
+  EXPECT_EQ(plan.next_ns() - kSecond, WindowPlan::kLongestPause_ns);
+}
+
 TEST(WindowPlanTest, ASmallShareBuysFewKernels) {
   WindowPlan plan;
   plan.set_share(1e-5);

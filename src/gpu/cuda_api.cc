@@ -41,6 +41,10 @@ Expected<void> fill(CudaApi& api, const base::DynamicLibrary& cuda) {
   need(api.copy_to_device_async, "cuMemcpyHtoDAsync_v2");
   need(api.copy_to_host_async, "cuMemcpyDtoHAsync_v2");
   need(api.pointer_get_attribute, "cuPointerGetAttribute");
+  need(api.module_load_data, "cuModuleLoadDataEx");
+  need(api.module_unload, "cuModuleUnload");
+  need(api.module_get_function, "cuModuleGetFunction");
+  need(api.launch_kernel, "cuLaunchKernel");
   cuda.optional(api.get_error_name, "cuGetErrorName");
   cuda.optional(api.get_error_string, "cuGetErrorString");
   return found;

@@ -38,6 +38,10 @@ struct CudaApi {
   decltype(&cuMemcpyHtoDAsync) copy_to_device_async;
   decltype(&cuMemcpyDtoHAsync) copy_to_host_async;
   decltype(&cuPointerGetAttribute) pointer_get_attribute;
+  decltype(&cuModuleLoadDataEx) module_load_data;
+  decltype(&cuModuleUnload) module_unload;
+  decltype(&cuModuleGetFunction) module_get_function;
+  decltype(&cuLaunchKernel) launch_kernel;
   decltype(&cuGetErrorName) get_error_name;      // optional: null in a table without it
   decltype(&cuGetErrorString) get_error_string;  // optional
 };

@@ -10,12 +10,16 @@
 // The driver's own tags, so that a handle made by PyTorch or by another library is the same type here.
 struct CUctx_st;
 struct CUevent_st;
+struct CUfunc_st;
+struct CUmod_st;
 struct CUstream_st;
 
 namespace fullbore::gpu {
 
 using ContextHandle = CUctx_st*;
 using EventHandle = CUevent_st*;
+using FunctionHandle = CUfunc_st*;
+using ModuleHandle = CUmod_st*;
 using StreamHandle = CUstream_st*;  // null is the legacy default stream
 using DeviceAddress = std::uint64_t;
 

@@ -199,6 +199,37 @@ struct FakeFunctions {
     *static_cast<unsigned*>(value) = CU_MEMORYTYPE_HOST;
     return CUDA_SUCCESS;
   }
+  static CUresult module_load_data(CUmodule* module, const void*, unsigned, CUjit_option*, void**) {
+    const Call call("module_load_data", true);
+    if (!call.failed()) *module = reinterpret_cast<CUmodule>(current->next_handle());
+    return call.result;
+  }
+  static CUresult module_unload(CUmodule) { return Call("module_unload", true).result; }
+  static CUresult module_get_function(CUfunction* function, CUmodule, const char* name) {
+    const Call call("module_get_function");
+    if (call.failed()) return call.result;
+    const auto kernel = current->kernels_.find(name);
+    if (kernel == current->kernels_.end()) return CUDA_ERROR_NOT_FOUND;
+    *function = reinterpret_cast<CUfunction>(&kernel->second);
+    return CUDA_SUCCESS;
+  }
+  static CUresult launch_kernel(CUfunction function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned,
+                                unsigned, unsigned, CUstream stream, void** arguments, void**) {
+    const Call call("launch_kernel");
+    if (call.failed()) return call.result;
+    const auto* kernel = reinterpret_cast<const HostKernel*>(function);
+    std::vector<std::vector<std::byte>> kept;
+    for (const std::size_t bytes : kernel->argument_bytes) {
+      const auto* first = static_cast<const std::byte*>(arguments[kept.size()]);
+      kept.emplace_back(first, first + bytes);
+    }
+    current->stream(stream).queue.push_back({{}, [=]() mutable {
+                                               std::vector<void*> addresses;
+                                               for (auto& one : kept) addresses.push_back(one.data());
+                                               kernel->run(blocks, threads, addresses.data());
+                                             }});
+    return CUDA_SUCCESS;
+  }
   static CUresult get_error_name(CUresult result, const char** name) {
     *name = result == CUDA_ERROR_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_FAKE";
     return CUDA_SUCCESS;
@@ -237,6 +268,10 @@ struct FakeFunctions {
     api.device_alloc = device_alloc;
     api.device_free = device_free;
     api.pointer_get_attribute = pointer_get_attribute;
+    api.module_load_data = module_load_data;
+    api.module_unload = module_unload;
+    api.module_get_function = module_get_function;
+    api.launch_kernel = launch_kernel;
     api.get_error_name = get_error_name;
     api.get_error_string = get_error_string;
     return api;
@@ -276,6 +311,11 @@ void FakeCuda::launch(StreamHandle handle, std::function<void()> kernel) {
   const std::lock_guard lock(mutex_);
   stream(handle).queue.push_back({{}, std::move(kernel)});
   changed_.notify_all();
+}
+
+void FakeCuda::add_kernel(const std::string& name, HostKernel kernel) {
+  const std::lock_guard lock(mutex_);
+  kernels_[name] = std::move(kernel);
 }
 
 void FakeCuda::run_until_idle() {

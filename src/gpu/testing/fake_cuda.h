@@ -20,6 +20,12 @@
 
 namespace fullbore::gpu::testing {
 
+// What a kernel does, for the processor: `run` gets the addresses of its arguments, which are so many bytes each.
+struct HostKernel {
+  std::vector<std::size_t> argument_bytes;
+  void (*run)(unsigned blocks, unsigned threads, void* const* arguments);
+};
+
 struct FakeCudaOptions {
   std::uint64_t seed = 1;
   int devices = 2;
@@ -42,6 +48,8 @@ class FakeCuda {
   void release(StreamHandle stream);
   // Work for a stream; runs with the fake locked, so it must not call the table.
   void launch(StreamHandle stream, std::function<void()> kernel);
+  // From now on modules have this kernel, whatever their PTX says; must outlive its launches.
+  void add_kernel(const std::string& name, HostKernel kernel);
   // Runs all that is queued and may run; streams that are held, and what waits for them, stay.
   void run_until_idle();
   bool idle(StreamHandle stream);
@@ -87,6 +95,7 @@ class FakeCuda {
   std::map<StreamHandle, Stream> streams_;
   std::map<EventHandle, Event> events_;
   std::map<std::uintptr_t, std::size_t> pinned_;
+  std::map<std::string, HostKernel> kernels_;
   std::map<std::string, std::pair<CUresult, int>> failures_;
   std::map<std::string, std::map<std::uint64_t, int>> calls_;
   std::uint64_t next_handle();  // never one of an earlier fake, which something may still hold

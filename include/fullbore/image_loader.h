@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -127,6 +128,21 @@ enum class OnError : std::uint8_t {
   kReplace,  // it becomes a black picture with its own label; Batch::replaced() has its place
 };
 
+struct Error {
+  std::string message;  // lower case, names what and where
+};
+
+template <typename T>
+using Expected = std::expected<T, Error>;
+
+// Memory for batches that is not the heap's, such as page-locked memory that a device copies from by itself. All of it
+// is taken when the loader is opened.
+struct BatchMemory {
+  // `bytes` on a 64-byte boundary; given back when the last batch in it is gone.
+  std::function<Expected<std::shared_ptr<std::byte>>(std::size_t bytes)> allocate;
+  std::size_t batches = 0;  // so many: `depth` and those that the caller keeps at a time, two at least
+};
+
 struct LoaderOptions {
   PlanOptions plan;
   TransformOptions transform;
@@ -137,6 +153,7 @@ struct LoaderOptions {
   std::uint64_t max_bad = 1000;            // different bad samples that are put up with before the pass ends
   std::uint64_t max_pixels = 178'956'970;  // a picture that has more is a bad one; the number is Pillow's
   std::size_t memory_limit = 4ull << 30;   // bytes of all batches together, those that the caller keeps included
+  std::optional<BatchMemory> memory = {};  // in the place of the heap; memory_limit then says nothing
   // The file in which places in JPEGs where decoding can start are kept, about 0.7 % of the data: once a picture has
   // been decoded, it then costs a third less, also in later runs. "auto": beside the data, or in `index_cache` if
   // nothing can be written there; a path; or empty: none. It only ever saves time: without it batches are the same.
@@ -148,13 +165,6 @@ struct LoaderOptions {
   // the shards' headers are read every time.
   std::string listing_cache;
 };
-
-struct Error {
-  std::string message;  // lower case, names what and where
-};
-
-template <typename T>
-using Expected = std::expected<T, Error>;
 
 struct BadSample {
   std::uint64_t sample = 0;
@@ -190,6 +200,7 @@ class FULLBORE_API Batch {
   std::byte* data() const;
   std::size_t samples() const;
   // All of a sample behind each other: one, but for a list of which more columns are labels.
+  // They lie behind the pixels in the same memory.
   std::span<const std::int64_t> labels() const;
   // Numbers of the samples in the data set.
   std::span<const std::uint64_t> ids() const;

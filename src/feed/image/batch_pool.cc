@@ -19,14 +19,13 @@ double ms(std::int64_t ns) {
 
 }  // namespace
 
-BatchPool::BatchPool(const Catalogue& catalogue, const Plan& plan, const LoaderOptions& options, OpenedIndex index,
-                     int threads)
+BatchPool::BatchPool(const Catalogue& catalogue, const Plan& plan, const LoaderOptions& options,
+                     std::shared_ptr<SlotStore> store, OpenedIndex index, int threads)
     : catalogue_(catalogue),
       plan_(plan),
       options_(options),
       sample_bytes_(sample_bytes(options.transform)),
-      store_(std::make_shared<SlotStore>(options.plan.batch_size, catalogue.labels_of_each(),
-                                         options.plan.batch_size * sample_bytes_, options.memory_limit)),
+      store_(std::move(store)),
       shards_(catalogue),
       checkpoints_(catalogue, options.index_memory, std::move(index.file), std::move(index.problem)) {
   for (int i = 0; i < threads; ++i) {

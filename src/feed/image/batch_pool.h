@@ -21,7 +21,8 @@ namespace fullbore::image {
 class BatchPool {
  public:
   // `catalogue` and `plan` must outlive it.
-  BatchPool(const Catalogue& catalogue, const Plan& plan, const LoaderOptions& options, OpenedIndex index, int threads);
+  BatchPool(const Catalogue& catalogue, const Plan& plan, const LoaderOptions& options,
+            std::shared_ptr<SlotStore> store, OpenedIndex index, int threads);
   BatchPool(const BatchPool&) = delete;
   BatchPool& operator=(const BatchPool&) = delete;
   // After the samples under way.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "feed/image/sample_maker.h"
@@ -20,16 +21,23 @@ struct PlacedFault {
   SampleFault fault;
 };
 
-struct Slot {
-  // Of `samples` with `labels` each, in `bytes`.
-  Slot(std::size_t samples, std::size_t labels, std::size_t bytes);
+// How much a slot holds.
+struct SlotShape {
+  std::size_t samples = 0;
+  std::size_t labels_of_each = 1;
+  std::size_t pixel_bytes = 0;  // of all samples
 
-  struct Free {
-    void operator()(std::byte* memory) const;
-  };
-  std::unique_ptr<std::byte[], Free> memory;
+  std::size_t labels_offset() const { return (pixel_bytes + 63) / 64 * 64; }
+  std::size_t bytes() const { return labels_offset() + samples * labels_of_each * sizeof(std::int64_t); }
+};
+
+struct Slot {
+  // `memory` has shape.bytes(): pixels, then labels.
+  Slot(const SlotShape& shape, std::shared_ptr<std::byte> memory);
+
+  std::shared_ptr<std::byte> memory;
   std::size_t labels_of_each;
-  std::vector<std::int64_t> labels;
+  std::span<std::int64_t> labels;
   std::vector<std::uint64_t> ids;
   std::vector<std::uint32_t> replaced;
   std::vector<PlacedFault> faults;
@@ -50,7 +58,9 @@ struct Slot {
 // wait for: a slot that comes free is work for a thread.
 class SlotStore {
  public:
-  SlotStore(std::size_t samples, std::size_t labels, std::size_t bytes, std::size_t memory_limit);
+  // On the heap, as many as `memory_limit` allows, each made when it is first needed; or in `options.memory`, all at
+  // once.
+  static base::Expected<std::shared_ptr<SlotStore>> make(const SlotShape& shape, const LoaderOptions& options);
 
   std::mutex& mutex() { return mutex_; }
   // Notified when a slot comes free; what else the threads wait for is the pool's.
@@ -64,7 +74,11 @@ class SlotStore {
   std::size_t most() const { return most_; }
 
  private:
-  const std::size_t samples_, labels_, bytes_, most_;
+  SlotStore(const SlotShape& shape, std::size_t most) : shape_(shape), most_(most) {}
+  void add(std::shared_ptr<std::byte> memory);
+
+  const SlotShape shape_;
+  const std::size_t most_;
   std::mutex mutex_;
   std::condition_variable work_;
   std::vector<std::unique_ptr<Slot>> all_;

@@ -157,7 +157,10 @@ class Bench {
     options.on_error = OnError::kReplace;
     const auto plan = Plan::make(some.size(), options.plan);
     if (!plan) return std::unexpected(plan.error());
-    BatchPool pool(some, *plan, options, {}, threads);
+    const std::size_t pixel_bytes = options.plan.batch_size * sample_bytes(options.transform);
+    auto store = SlotStore::make({options.plan.batch_size, some.labels_of_each(), pixel_bytes}, options);
+    if (!store) return std::unexpected(store.error());
+    BatchPool pool(some, *plan, options, std::move(*store), {}, threads);
     ThreadsRate rate;
     rate.threads = threads;
     std::int64_t begin = 0, cpu_begin = 0;

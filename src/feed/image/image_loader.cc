@@ -144,8 +144,13 @@ Expected<std::unique_ptr<ImageLoader>> ImageLoader::open(const std::vector<std::
   if (!plan) return to_error(plan.error());
   auto index = open_index(index_home(*catalogue, data), options.index, options.index_cache);
   if (!index) return to_error(index.error());
+  const SlotShape shape{options.plan.batch_size, catalogue->labels_of_each(),
+                        options.plan.batch_size * sample_bytes(options.transform)};
+  auto store = SlotStore::make(shape, options);
+  if (!store) return to_error(store.error());
   std::unique_ptr<State> state(new State(std::move(*catalogue), *plan, options));
-  state->pool = std::make_unique<BatchPool>(state->catalogue, state->plan, options, std::move(*index), threads);
+  state->pool = std::make_unique<BatchPool>(state->catalogue, state->plan, options, std::move(*store),
+                                            std::move(*index), threads);
   return std::unique_ptr<ImageLoader>(new ImageLoader(std::move(state)));
 }
 

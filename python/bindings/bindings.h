@@ -11,6 +11,7 @@ void bind_jpeg(nanobind::module_& module);
 void bind_limits(nanobind::module_& module);
 void bind_image_loader(nanobind::module_& module);
 // `driver` gives the table of the CUDA driver, or the reason why there is none.
+void bind_delivery(nanobind::module_& module, base::Expected<const gpu::CudaApi*> (*driver)());
 void bind_transfer(nanobind::module_& module, base::Expected<const gpu::CudaApi*> (*driver)());
 
 // The value, or RuntimeError with the error's message.

@@ -8,5 +8,6 @@ NB_MODULE(_core, module) {
   fullbore::bindings::bind_jpeg(module);
   fullbore::bindings::bind_limits(module);
   fullbore::bindings::bind_image_loader(module);
+  fullbore::bindings::bind_delivery(module, fullbore::gpu::load_cuda);
   fullbore::bindings::bind_transfer(module, fullbore::gpu::load_cuda);
 }

@@ -12,6 +12,7 @@
 
 #include "base/utf8.h"
 #include "bindings.h"
+#include "image_batches.h"
 
 namespace nb = nanobind;
 
@@ -31,18 +32,6 @@ T value_or_raise(image::Expected<T> expected) {
 
 // Ctrl-C is looked for this often.
 constexpr std::chrono::milliseconds kPatience{100};
-
-struct Loader {
-  std::unique_ptr<ImageLoader> loader;
-  TransformOptions transform;
-};
-
-// A batch, and what its bytes are.
-struct LoadedBatch {
-  Batch batch;
-  image::Size size;
-  TransformOptions transform;
-};
 
 nb::dlpack::dtype dtype_of(image::DType dtype) {
   using Code = nb::dlpack::dtype_code;
@@ -131,6 +120,7 @@ void bind_batch(nb::module_& module) {
       .def(
           "labels", [](nb::handle_t<LoadedBatch> self) { return labels(self); },
           "int64 [samples], or [samples, columns] where more columns are labels; without a copy.")
+      .def_prop_ro("samples", [](const LoadedBatch& self) { return self.batch.samples(); })
       .def_prop_ro("ids",
                    [](const LoadedBatch& self) {
                      const auto ids = self.batch.ids();
@@ -301,6 +291,9 @@ void bind_image_loader(nb::module_& module) {
             value_or_raise(self.loader->start(epoch, first));
           },
           nb::arg("epoch"), nb::arg("first"), Wait(), "Begins a pass at batch `first`; ends the one before.")
+      .def(
+          "ready", [](Loader& self) { return self.loader->wait(std::chrono::milliseconds(0)); },
+          "Whether next() would not wait.")
       .def("next", &next_batch, "The next ImageBatch, or None at the end. Ctrl-C ends the wait.")
       .def(
           "stop", [](Loader& self) { self.loader->stop(); }, Wait(), "Ends the pass.")

@@ -321,6 +321,9 @@ class ImageBatch:
         """
 
     @property
+    def samples(self) -> int: ...
+
+    @property
     def ids(self) -> list[int]: ...
 
     @property
@@ -339,6 +342,9 @@ class ImageLoader:
 
     def start(self, epoch: int, first: int) -> None:
         """Begins a pass at batch `first`; ends the one before."""
+
+    def ready(self) -> bool:
+        """Whether next() would not wait."""
 
     def next(self) -> object:
         """The next ImageBatch, or None at the end. Ctrl-C ends the wait."""
@@ -386,6 +392,113 @@ class ImageLoader:
 
     @property
     def bad_samples(self) -> list: ...
+
+class ImageDeliveredTimes:
+    """
+    What one batch took, in milliseconds: ImageBatchTimes, and by the device's clock h2d_ms and device_finish_ms, None until the batch is there.
+    """
+
+    @property
+    def read_ms(self) -> float: ...
+
+    @property
+    def decode_ms(self) -> float: ...
+
+    @property
+    def finish_ms(self) -> float: ...
+
+    @property
+    def make_ms(self) -> float: ...
+
+    @property
+    def slot_wait_ms(self) -> float: ...
+
+    @property
+    def queue_ms(self) -> float: ...
+
+    @property
+    def wait_ms(self) -> float: ...
+
+    @property
+    def bytes(self) -> int | None: ...
+
+    @property
+    def h2d_ms(self) -> float | None: ...
+
+    @property
+    def device_finish_ms(self) -> float | None: ...
+
+class ImageDelivered:
+    """One batch on its way to the device, or there."""
+
+    def hand_over(self, stream: int) -> None:
+        """Makes what `stream` is given from now on run after the batch is there."""
+
+    @property
+    def ids(self) -> list[int]: ...
+
+    @property
+    def replaced(self) -> list[int]: ...
+
+    @property
+    def times(self) -> ImageDeliveredTimes: ...
+
+class ImageDeliverySums:
+    """Sums over the batches that are there."""
+
+    @property
+    def batches(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def h2d_ms(self) -> float: ...
+
+    @property
+    def finish_ms(self) -> float: ...
+
+class ImageDeliveryOptions:
+    """Of what is delivered."""
+
+    def __init__(self, options: ImageLoaderOptions, loader: ImageLoader) -> None:
+        """
+        Type, layout, normalisation and batch size are those of `options`; `loader` gives the pixels.
+        """
+
+    @property
+    def picture(self) -> tuple:
+        """(height, width) in pixels."""
+
+    @property
+    def workspace_bytes(self) -> int: ...
+
+class ImageDelivery:
+    """Sends batches to one device and finishes them there."""
+
+    def __init__(self, device: int, stream: int, options: ImageDeliveryOptions, workspace: int) -> None:
+        """
+        `stream` is a CUstream as int, `workspace` the address of device memory that stays.
+        """
+
+    @property
+    def no_kernel(self) -> str:
+        """
+        Why decoded pixels are delivered where others were asked for, or an empty string.
+        """
+
+    def send(self, batch: ImageBatch, images: int, labels: int) -> ImageDelivered:
+        """
+        Queues the copies to these addresses, and what finishes them, and returns at once.
+        """
+
+    def sums(self) -> ImageDeliverySums: ...
+
+    def wait(self) -> None:
+        """Blocks until all that was sent is there."""
+
+def use_pinned_memory(options: ImageLoaderOptions, device: int) -> None:
+    """Batches of a loader with these options will lie in page-locked memory."""
 
 class TransferTimes:
     """What one batch took; milliseconds and bytes."""

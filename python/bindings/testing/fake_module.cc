@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "bindings.h"
+#include "gpu/kernels/finish_ptx.h"
 #include "gpu/testing/fake_cuda.h"
+#include "gpu/testing/finish_on_host.h"
 
 namespace nb = nanobind;
 
@@ -49,6 +51,9 @@ std::size_t launch_sum(std::uintptr_t stream, std::uintptr_t address, std::size_
 
 NB_MODULE(_fullbore_fake, module) {
   nanobind::set_leak_warnings(false);  // a daemon thread may still hold a transfer when the interpreter ends
+  fullbore::bindings::bind_image_loader(module);
+  fullbore::bindings::bind_limits(module);
+  fullbore::bindings::bind_delivery(module, driver);
   fullbore::bindings::bind_transfer(module, driver);
   module.def(
       "reset",
@@ -57,8 +62,10 @@ NB_MODULE(_fullbore_fake, module) {
         results.reserve(1 << 16);
         const fullbore::gpu::testing::FakeCudaOptions options{seed, devices, most_pinned_bytes};
         fake = fakes.emplace_back(std::make_unique<FakeCuda>(options)).get();
+        fake->add_kernel(fullbore::gpu::kFinishName, fullbore::gpu::testing::finish_on_host());
       },
       nb::arg("seed") = 1, nb::arg("devices") = 2, nb::arg("most_pinned_bytes") = std::size_t{1} << 30);
+  module.attr("has_kernels") = *fullbore::gpu::kFinishPtx != 0;
   module.def("make_stream", [] { return reinterpret_cast<std::uintptr_t>(fake->make_stream()); });
   module.def("hold", [](std::uintptr_t stream) { fake->hold(stream_of(stream)); });
   module.def("release", [](std::uintptr_t stream) { fake->release(stream_of(stream)); });

@@ -78,7 +78,8 @@ class ImageBatch(tuple):
 
     @property
     def timing(self):
-        """Milliseconds: read_ms, decode_ms, finish_ms over all threads, make_ms, slot_wait_ms, queue_ms, wait_ms."""
+        """Milliseconds: read_ms, decode_ms, finish_ms over all threads, make_ms, slot_wait_ms, queue_ms, wait_ms. On a
+        device also, by its clock, h2d_ms and device_finish_ms, and bytes; None until the batch is there."""
         return self._raw.times
 
 
@@ -100,8 +101,8 @@ class ImageLoader:
     fields: other columns of the list, for `batch.fields`; "all" of them
     transform: RandomResizedCrop, or Resize and CenterCrop; RandomHorizontalFlip; Pad, ColorJitter, RandomGrayscale and
         RandomErasing in any order; ToDtype; Normalize; RandomErasing. torchvision's go too.
-    device: "cpu", or a CUDA device: then 8-bit pixels are copied ahead and normalised there, `batch.transfer` is the
-        BatchTiming of the copy, and batches are torch tensors. On a machine without CUDA it is the CPU
+    device: "cpu", or a CUDA device ("cuda" is the one that is current now): then 8-bit pixels are copied ahead out of
+        page-locked memory and normalised there, and batches are torch tensors. On a machine without CUDA it is the CPU
     dtype: "float32", "float16", "bfloat16" (value / 255, then Normalize), or "uint8" (0 to 255; no Normalize). By
         default that of ToDtype, else float32
     layout: "NCHW" or "NHWC"
@@ -113,7 +114,8 @@ class ImageLoader:
     on_error: "raise" ends the pass at a bad picture, "skip" puts another one in its place, "replace" a black one
     exif_orientation: turn pictures upright as their EXIF says; torchvision's ImageFolder does not
     max_bad: so many different bad pictures are put up with
-    memory_limit: bytes of all batches together, those that you keep included
+    memory_limit: bytes of all batches together, those that you keep included; on a device depth + 2 batches of 8 bits are
+        page-locked instead, and what you keep is torch's memory
     index: file that keeps the places in JPEGs where decoding can start, about 0.7 % of the data; pictures that have been
         decoded once then cost a third less, also in later runs. "auto": in the data's folder, or under ~/.cache/fullbore
         where that cannot be written; a path; None: no file. Batches are the same with and without
@@ -138,16 +140,16 @@ class ImageLoader:
                  threads="auto", depth=2, on_error="raise", exif_orientation=False, max_bad=1000,
                  max_pixels=178_956_970, memory_limit=4 << 30, index="auto", index_memory=256 << 20,
                  listing_cache="auto", output=None):  # fmt: skip
-        core = _load_core()
+        core = self._extension()
         pipeline = arrange(transform)
         dtype = choose_dtype(pipeline, dtype)
         self._convert = _converter(output, dtype)
         options = core.ImageLoaderOptions()
         compile_into(options, pipeline)
-        options.dtype = _choice(core.ImageDType, dtype, "dtype")
-        options.layout = _choice(core.ImageLayout, layout, "layout")
-        options.uneven = _choice(core.ImageUneven, uneven, "uneven")
-        options.on_error = _choice(core.ImageOnError, on_error, "on_error")
+        options.dtype = choice(core.ImageDType, dtype, "dtype")
+        options.layout = choice(core.ImageLayout, layout, "layout")
+        options.uneven = choice(core.ImageUneven, uneven, "uneven")
+        options.on_error = choice(core.ImageOnError, on_error, "on_error")
         options.rank, options.world_size = find_rank(rank, world_size)
         options.threads = _default_threads(core) if threads == "auto" else threads
         options.batch_size, options.seed, options.shuffle, options.drop_last = batch_size, seed, shuffle, drop_last
@@ -163,6 +165,7 @@ class ImageLoader:
         self.batch_size, self.seed, self.rank, self.world_size = batch_size, seed, options.rank, options.world_size
         self._options = options
         names = data if isinstance(data, (list, tuple)) else [data]
+        self._choose_memory(core, options)
         self._core = core.ImageLoader([os.fspath(name) for name in names], options)
         self._pid = os.getpid()
         self._epoch = 0  # of the next pass
@@ -177,7 +180,7 @@ class ImageLoader:
     def __iter__(self):
         core = self._opened()
         core.start(self._epoch, self._first)
-        self._pass = _Pass(self, self._epoch, self._first)
+        self._pass = self._new_pass(self._epoch, self._first)
         # If this pass is left early, the next one is another epoch.
         self._epoch, self._first = self._epoch + 1, 0
         return self._pass
@@ -283,8 +286,23 @@ class ImageLoader:
             raise RuntimeError("this loader was closed")
         return self._core
 
+    # What is otherwise where batches go to a device.
 
-class _Pass:
+    def _extension(self):
+        return _load_core()
+
+    def _choose_memory(self, core, options):
+        pass
+
+    def _new_pass(self, epoch, first):
+        return Pass(self, epoch, first)
+
+    def _hand_out(self, raw, core):
+        convert = self._convert
+        return ImageBatch(convert(raw.pixels()), convert(raw.labels()), raw, core, convert)
+
+
+class Pass:
     """One pass over the data, until the next one begins."""
 
     def __init__(self, loader, epoch, first):
@@ -304,7 +322,7 @@ class _Pass:
         if self._loader._pass is not self:
             raise RuntimeError("this pass was ended by a newer one, or by a state; a loader has one at a time")
         try:
-            raw = core.next()
+            raw = self._take(core)
         except RuntimeError:
             self.ended = True
             raise
@@ -312,15 +330,17 @@ class _Pass:
             self.ended = self.complete = True
             raise StopIteration
         self.handed_out += 1
-        convert = self._loader._convert
-        return ImageBatch(convert(raw.pixels()), convert(raw.labels()), raw, core, convert)
+        return self._loader._hand_out(raw, core)
+
+    def _take(self, core):
+        return core.next()
 
 
 def _numbered(names):
     return {name: index for index, name in enumerate(names)}
 
 
-def _choice(kind, name, what):
+def choice(kind, name, what):
     if name not in kind.__members__:
         raise ValueError("%s %r; use one of %s" % (what, name, ", ".join(kind.__members__)))
     return kind.__members__[name]

@@ -7,6 +7,7 @@ before it had its size, or rounding in another place, are refused with the order
 
 import dataclasses
 import struct
+import sys
 
 _GEOMETRIES = (["RandomResizedCrop"], ["Resize"], ["Resize", "CenterCrop"])
 # torchvision's, which change how values are stored in its memory and not the values.
@@ -183,10 +184,8 @@ _PLACES = {
 
 
 def _set_geometry(options, steps):
-    from fullbore import _core
-
     main, crop = steps[0], steps[1] if len(steps) > 1 else None
-    filters = {"bilinear": _core.ImageFilter.bilinear, "bicubic": _core.ImageFilter.bicubic}
+    filters = type(options.filter).__members__
     name = getattr(main.interpolation, "value", main.interpolation)  # torchvision's is an enumeration
     if name not in filters:
         raise ValueError("interpolation %r; use 'bilinear' or 'bicubic'" % (name,))
@@ -211,9 +210,7 @@ def _set_geometry(options, steps):
 
 
 def _add_pad(options, step):
-    from fullbore import _core
-
-    modes = _core.ImagePadMode.__members__
+    modes = sys.modules[type(options).__module__].ImagePadMode.__members__
     if step.padding_mode not in modes:
         raise ValueError("padding_mode %r; use one of %s" % (step.padding_mode, ", ".join(modes)))
     fill = 0 if step.fill is None else step.fill

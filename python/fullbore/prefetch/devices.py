@@ -62,6 +62,15 @@ class CudaDevice:
         self._given = device
         self.device = device  # with its index from start() on
 
+    @property
+    def core(self):
+        """The extension that this device's memory and streams belong to."""
+        return load_core()
+
+    @property
+    def index(self):
+        return self.device.index
+
     def start(self):
         """Initialises CUDA; called after the wrapped loader's workers were started."""
         if self._given.index is None:

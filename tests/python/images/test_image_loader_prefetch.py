@@ -33,35 +33,9 @@ def test_copies_have_the_pixels_and_the_batch_its_attributes(folder, monkeypatch
         assert batch.ids == ids and len(batch.paths) == 8
 
 
-@needs_fake
-def test_a_loader_with_a_device_copies_and_keeps_its_state(folder, monkeypatch):
-    monkeypatch.syspath_prepend(TESTING)
-    import _fullbore_fake as fake
-    from fake_device import FakeDevice
-
-    fake.reset(seed=2)
-    expected = [(batch.ids, batch.images.clone()) for batch in make(folder)]
-    transform = [fullbore.RandomResizedCrop(24)]
-    loader = fullbore.ImageLoader(folder, 8, transform=transform, dtype="uint8", layout="NHWC", device=FakeDevice())
-    batches = iter(loader)
-    for ids, images in expected[:2]:
-        batch = next(batches)
-        batch.transfer.wait()
-        assert batch.ids == ids and torch.equal(batch.images.permute(0, 3, 1, 2), images)
-    state = loader.state_dict()
-    assert state["samples"] == 16  # handed out, not drawn
-    del batches
-    resumed = fullbore.ImageLoader(folder, 8, transform=transform, dtype="uint8", layout="NHWC", device=FakeDevice())
-    resumed.load_state_dict(state)
-    assert [batch.ids for batch in resumed] == [ids for ids, _ in expected[2:]]
-    loader.close()
-    resumed.close()
-    assert fake.pinned_bytes() == 0
-
-
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "float16", "bfloat16"])
-def test_the_device_finishes_as_the_cpu_does(folder, dtype, layout):
+def test_torchs_operations_finish_as_the_cpu_does(folder, dtype, layout):
     from fullbore.images.on_device import Finish
 
     crop = fullbore.RandomResizedCrop(24)
@@ -69,7 +43,7 @@ def test_the_device_finishes_as_the_cpu_does(folder, dtype, layout):
     transform = [crop] if dtype == "uint8" else [crop, fullbore.Normalize(mean, std)]
     plain = fullbore.ImageLoader(folder, 8, transform=[crop], dtype="uint8", layout="NHWC", threads=1)
     wanted = fullbore.ImageLoader(folder, 8, transform=transform, dtype=dtype, layout=layout, threads=1)
-    finish = Finish(dtype, layout, mean, std, 1.0 / 255)
+    finish = Finish(getattr(torch, dtype), layout, mean, std, 1.0 / 255)
     for (raw, _), (images, _) in zip(plain, wanted):
         done = finish(raw)
         assert torch.equal(done, images) and done.is_contiguous()

@@ -11,6 +11,8 @@ import torch
 
 
 class FakeDevice:
+    core = fake
+    index = 0
     pack_bytes = 4096
 
     def __init__(self, slot_bytes=4096, slots=4, threads=2):

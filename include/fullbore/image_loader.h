@@ -181,7 +181,7 @@ struct BatchTimes {
   double make_ms = 0;       // from its first sample begun to its last one finished
   double slot_wait_ms = 0;  // that it could not be begun, because as many batches as `depth` or memory allow were there
   double queue_ms = 0;      // that it was ready before it was asked for
-  double wait_ms = 0;       // that the caller of next() waited for it
+  double wait_ms = 0;       // that the caller waited for it, in wait() and next()
 };
 
 struct IndexState {

@@ -55,6 +55,7 @@ void BatchPool::start(std::uint64_t epoch, std::uint64_t first) {
   passing_ = true;
   pass_epoch_ = epoch;
   handed_out_ = first;
+  waited_ns_ = 0;
   store_->work().notify_all();
 }
 
@@ -83,11 +84,15 @@ bool BatchPool::settled() const {
 
 bool BatchPool::wait(std::chrono::milliseconds patience) {
   std::unique_lock lock(store_->mutex());
-  return ready_.wait_for(lock, patience, [this] { return settled(); });
+  const std::int64_t began = base::monotonic_ns();
+  const bool ready = ready_.wait_for(lock, patience, [this] { return settled(); });
+  waited_ns_ += base::monotonic_ns() - began;
+  return ready;
 }
 
 base::Expected<Slot*> BatchPool::next() {
   std::unique_lock lock(store_->mutex());
+  const std::int64_t began = base::monotonic_ns();
   ready_.wait(lock, [this] { return settled(); });
   if (!passing_ || handed_out_ == plan_.batches()) {
     passing_ = false;
@@ -101,7 +106,9 @@ base::Expected<Slot*> BatchPool::next() {
   Slot* slot = open_.front();
   open_.pop_front();
   ++handed_out_;
-  slot->times.queue_ms = ms(base::monotonic_ns() - slot->ready_ns);
+  const std::int64_t now = base::monotonic_ns();
+  slot->times.queue_ms = ms(now - slot->ready_ns);
+  slot->times.wait_ms = ms(std::exchange(waited_ns_, 0) + now - began);
   store_->work().notify_all();
   return slot;
 }

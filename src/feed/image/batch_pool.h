@@ -69,6 +69,7 @@ class BatchPool {
   bool passing_ = false;           // from start() to the end of the pass
   std::uint64_t pass_epoch_ = 0;
   std::uint64_t handed_out_ = 0;       // batches of the pass
+  std::int64_t waited_ns_ = 0;         // in wait(), for the batch that is next
   std::optional<Plan::Epoch> making_;  // of the batch begun last: that of the pass, or the one after it
   std::uint64_t next_batch_ = 0;       // to be begun, of making_
   std::deque<Slot*> open_;             // begun and not handed out, in order

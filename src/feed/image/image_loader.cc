@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <map>
 
-#include "base/clock.h"
 #include "feed/image/batch_pool.h"
 #include "feed/image/data_source.h"
 #include "feed/image/erase.h"
@@ -229,12 +228,10 @@ Expected<std::optional<Batch>> ImageLoader::next() {
   if (state_->forked())
     return std::unexpected(Error{fmt::format("this loader belongs to process {}; open it in the child", state_->pid)});
   if (state_->pool == nullptr) return std::nullopt;
-  const std::int64_t asked = base::monotonic_ns();
   auto slot = state_->pool->next();
   if (!slot) return to_error(slot.error());
   if (*slot == nullptr) return std::nullopt;
   Batch batch(std::make_shared<Batch::Held>(state_->pool->store(), *slot));
-  (*slot)->times.wait_ms = static_cast<double>(base::monotonic_ns() - asked) / 1e6;
   if (auto error = state_->judge(**slot)) {
     state_->pool->stop();
     return std::unexpected(std::move(*error));

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/clock.h"
 #include "feed/jpeg/testing/pictures.h"
 
 namespace fullbore::image {
@@ -84,6 +85,16 @@ class ImageLoaderTest : public ::testing::Test {
   fs::path root_ = fs::temp_directory_path() / (std::string("fullbore-loader-") + std::to_string(::getpid()) + "-" +
                                                 ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
+
+TEST_F(ImageLoaderTest, AWaitIsCountedAlsoWhereTheCallerLooksNowAndThen) {
+  const auto loader = open(options());
+  ASSERT_TRUE(loader->start(0));
+  const std::int64_t began = base::monotonic_ns();
+  while (!loader->wait(1ms)) {
+  }
+  const double waited_ms = static_cast<double>(base::monotonic_ns() - began) / 1e6;
+  EXPECT_GT((**loader->next()).times().wait_ms, waited_ms / 2);
+}
 
 TEST_F(ImageLoaderTest, BatchesAreEqualForAnyNumberOfThreadsAndDepth) {
   LoaderOptions one = options();

@@ -148,7 +148,9 @@ struct LoaderOptions {
   TransformOptions transform;
   ColumnOptions columns;
   int threads = 0;  // 0: all cores this process may use but one, at least one
-  int depth = 2;    // batches made ahead of the one that is asked for
+  // Let only so many of them work as the caller's rate needs; found within 200 batches. Batches are the same.
+  bool adapt_threads = false;
+  int depth = 2;  // batches made ahead of the one that is asked for
   OnError on_error = OnError::kRaise;
   std::uint64_t max_bad = 1000;            // different bad samples that are put up with before the pass ends
   std::uint64_t max_pixels = 178'956'970;  // a picture that has more is a bad one; the number is Pillow's
@@ -233,6 +235,8 @@ class FULLBORE_API ImageLoader {
   std::uint64_t dropped() const;
   std::uint64_t padded() const;
   int threads() const;
+  // What the threads do and what limits the rate, in sentences, from the batches that were handed out so far.
+  std::string explain() const;
   Size picture_size() const;
   // Columns of the list that are labels.
   std::size_t labels_of_each() const;

@@ -204,6 +204,7 @@ void bind_options(nb::module_& module) {
           "all_fields", [](LoaderOptions& o) { return o.columns.all_fields; },
           [](LoaderOptions& o, bool v) { o.columns.all_fields = v; })
       .def_rw("threads", &LoaderOptions::threads)
+      .def_rw("adapt_threads", &LoaderOptions::adapt_threads)
       .def_rw("depth", &LoaderOptions::depth)
       .def_rw("on_error", &LoaderOptions::on_error)
       .def_rw("max_bad", &LoaderOptions::max_bad)
@@ -306,6 +307,7 @@ void bind_image_loader(nb::module_& module) {
       .def_prop_ro("dropped", [](const Loader& self) { return self.loader->dropped(); })
       .def_prop_ro("padded", [](const Loader& self) { return self.loader->padded(); })
       .def_prop_ro("threads", [](const Loader& self) { return self.loader->threads(); })
+      .def("explain", [](const Loader& self) { return self.loader->explain(); })
       .def_prop_ro("fingerprint", [](const Loader& self) { return self.loader->fingerprint(); })
       .def_prop_ro(
           "classes",

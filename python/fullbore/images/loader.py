@@ -109,7 +109,8 @@ class ImageLoader:
     drop_last: leave out a last batch that is not full
     uneven: what does not divide among ranks is filled up with the epoch's first samples ("pad") or left out ("drop")
     rank, world_size: by default those of torch.distributed, torchrun, MPI or Slurm
-    threads: "auto" leaves one core free, two where there are more than eight
+    threads: "auto" leaves one core free, two where there are more than eight, and after some batches lets only so many
+        threads work as your loop needs, since more would disturb it
     depth: batches made ahead of the one that is asked for
     on_error: "raise" ends the pass at a bad picture, "skip" puts another one in its place, "replace" a black one
     exif_orientation: turn pictures upright as their EXIF says; torchvision's ImageFolder does not
@@ -152,6 +153,7 @@ class ImageLoader:
         options.on_error = choice(core.ImageOnError, on_error, "on_error")
         options.rank, options.world_size = find_rank(rank, world_size)
         options.threads = _default_threads(core) if threads == "auto" else threads
+        options.adapt_threads = threads == "auto"
         options.batch_size, options.seed, options.shuffle, options.drop_last = batch_size, seed, shuffle, drop_last
         options.depth, options.max_bad, options.max_pixels = depth, max_bad, max_pixels
         options.label_columns = [label] if isinstance(label, str) else list(label)
@@ -255,6 +257,10 @@ class ImageLoader:
     @property
     def threads(self):
         return self._opened().threads
+
+    def explain(self):
+        """What the threads do and what limits the rate, in sentences, from the batches handed out so far."""
+        return self._opened().explain()
 
     @property
     def index(self):

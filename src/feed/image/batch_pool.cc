@@ -28,8 +28,10 @@ BatchPool::BatchPool(const Catalogue& catalogue, const Plan& plan, const LoaderO
       store_(std::move(store)),
       shards_(catalogue),
       checkpoints_(catalogue, options.index_memory, std::move(index.file), std::move(index.problem)) {
+  working_ = report_.threads = threads;
+  if (options.adapt_threads) tuner_.emplace(threads);
   for (int i = 0; i < threads; ++i) {
-    threads_.emplace_back([this] { work(); });
+    threads_.emplace_back([this, i] { work(i); });
     ::pthread_setname_np(threads_.back().native_handle(), "fullbore-image");
   }
 }
@@ -39,6 +41,7 @@ BatchPool::~BatchPool() {
   const std::lock_guard lock(store_->mutex());
   stopping_ = true;
   store_->work().notify_all();
+  resting_.notify_all();
 }
 
 void BatchPool::start(std::uint64_t epoch, std::uint64_t first) {
@@ -56,6 +59,7 @@ void BatchPool::start(std::uint64_t epoch, std::uint64_t first) {
   pass_epoch_ = epoch;
   handed_out_ = first;
   waited_ns_ = 0;
+  if (tuner_) tuner_->begin_pass();
   store_->work().notify_all();
 }
 
@@ -106,26 +110,48 @@ base::Expected<Slot*> BatchPool::next() {
   Slot* slot = open_.front();
   open_.pop_front();
   ++handed_out_;
-  const std::int64_t now = base::monotonic_ns();
-  slot->times.queue_ms = ms(now - slot->ready_ns);
-  slot->times.wait_ms = ms(std::exchange(waited_ns_, 0) + now - began);
+  hand_out(*slot, began - std::exchange(waited_ns_, 0));
   store_->work().notify_all();
   return slot;
 }
 
-void BatchPool::work() {
+void BatchPool::hand_out(Slot& slot, std::int64_t asked_ns) {
+  const std::int64_t now = base::monotonic_ns();
+  slot.times.queue_ms = ms(now - slot.ready_ns);
+  slot.times.wait_ms = ms(now - asked_ns);
+  report_.add(slot.times, slot.samples, asked_ns, now);
+  if (!tuner_) return;
+  const BatchTimes& times = slot.times;
+  tuner_->handed_out(times.read_ms + times.decode_ms + times.finish_ms, asked_ns, times.wait_ms);
+  working_ = tuner_->threads();
+  resting_.notify_all();
+}
+
+PoolReport BatchPool::report() const {
+  const std::lock_guard lock(store_->mutex());
+  PoolReport report = report_;
+  report.working = working_;
+  report.settled = !tuner_ || tuner_->settled();
+  return report;
+}
+
+void BatchPool::work(int number) {
   const base::MonotonicClock clock;
   SampleMaker maker(catalogue_, shards_, checkpoints_, options_.transform, options_.max_pixels, clock);
   std::unique_lock lock(store_->mutex());
-  while (const auto place = take_place(lock)) {
+  while (const auto place = take_place(number, lock)) {
     lock.unlock();
     make(maker, *place);
     lock.lock();
   }
 }
 
-std::optional<BatchPool::Place> BatchPool::take_place(std::unique_lock<std::mutex>& lock) {
+std::optional<BatchPool::Place> BatchPool::take_place(int number, std::unique_lock<std::mutex>& lock) {
   while (!stopping_) {
+    if (number >= working_) {
+      resting_.wait(lock);
+      continue;
+    }
     const bool left = !open_.empty() && open_.back()->taken < open_.back()->samples;
     if (left || begin_batch()) {
       Slot* slot = open_.back();

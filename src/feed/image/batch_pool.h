@@ -13,6 +13,8 @@
 #include "feed/image/batch_slots.h"
 #include "feed/image/index_place.h"
 #include "feed/image/plan.h"
+#include "feed/image/pool_report.h"
+#include "feed/image/thread_tuner.h"
 
 namespace fullbore::image {
 
@@ -40,6 +42,7 @@ class BatchPool {
   const std::shared_ptr<SlotStore>& store() const { return store_; }
   CheckpointStore& checkpoints() { return checkpoints_; }
   int threads() const { return static_cast<int>(threads_.size()); }
+  PoolReport report() const;
 
  private:
   struct Place {
@@ -48,8 +51,9 @@ class BatchPool {
     Plan::Epoch epoch;
   };
 
-  void work();
-  std::optional<Place> take_place(std::unique_lock<std::mutex>& lock);
+  void work(int number);
+  std::optional<Place> take_place(int number, std::unique_lock<std::mutex>& lock);
+  void hand_out(Slot& slot, std::int64_t asked_ns);
   bool begin_batch();
   void drop_all();
   void make(SampleMaker& maker, const Place& place);
@@ -75,6 +79,10 @@ class BatchPool {
   std::deque<Slot*> open_;             // begun and not handed out, in order
   std::int64_t held_up_ns_ = 0;        // since when the next one could not be begun; 0: it could
   bool stopping_ = false;
+  std::condition_variable resting_;  // threads that the tuner does not need
+  std::optional<ThreadTuner> tuner_;
+  int working_ = 0;  // threads [0, working_) work
+  PoolReport report_;
 
   std::vector<std::jthread> threads_;
 };

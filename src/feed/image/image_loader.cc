@@ -172,6 +172,9 @@ std::uint64_t ImageLoader::padded() const {
 int ImageLoader::threads() const {
   return state_->pool == nullptr ? 0 : state_->pool->threads();
 }
+std::string ImageLoader::explain() const {
+  return state_->works_here() ? image::explain(state_->pool->report()) : "this loader was closed";
+}
 Size ImageLoader::picture_size() const {
   return output_size(state_->options.transform);
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/clock.h"
 #include "feed/jpeg/testing/pictures.h"
@@ -85,6 +86,27 @@ class ImageLoaderTest : public ::testing::Test {
   fs::path root_ = fs::temp_directory_path() / (std::string("fullbore-loader-") + std::to_string(::getpid()) + "-" +
                                                 ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
+
+TEST_F(ImageLoaderTest, ThreadsThatASlowCallerDoesNotNeedRestAndBatchesStayTheSame) {
+  LoaderOptions adapting = options();
+  adapting.plan.batch_size = 1;
+  adapting.depth = 8;
+  const Seen wanted = pass(adapting, 3);
+  adapting.adapt_threads = true;
+  const auto loader = open(adapting);
+  Seen seen;
+  for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
+    ASSERT_TRUE(loader->start(epoch));
+    seen = {};
+    while (const auto batch = *loader->next()) {
+      seen.pixels.emplace_back(batch->data(), batch->data() + batch_bytes(*loader, adapting, *batch));
+      seen.ids.emplace_back(batch->ids().begin(), batch->ids().end());
+      std::this_thread::sleep_for(5ms);  // the model
+    }
+  }
+  EXPECT_EQ(seen, wanted);
+  EXPECT_THAT(loader->explain(), HasSubstr("1 of 3 threads work for now"));
+}
 
 TEST_F(ImageLoaderTest, AWaitIsCountedAlsoWhereTheCallerLooksNowAndThen) {
   const auto loader = open(options());

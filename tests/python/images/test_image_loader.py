@@ -299,3 +299,12 @@ def test_ctrl_c_ends_a_wait(folder, tmp_path):
         next(iter(loader))
     assert time.monotonic() - began < 5
     loader.close()
+
+
+def test_it_explains_what_limits_the_loop(folder):
+    loader = make(folder, threads="auto")
+    assert "Not measured yet" in loader.explain()
+    for _ in range(3):
+        for _ in loader:
+            pass
+    assert "ms of a thread" in loader.explain() and "The caller waited" in loader.explain()

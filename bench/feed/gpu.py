@@ -6,8 +6,9 @@
 FOLDER has one folder of JPEGs per class (scripts/make_photos makes one; hard links make it longer). A ResNet trains in
 bf16, channels last. In each round: data on the device, then ImageLoader with each number of threads, then data on the
 device again; an arm's share is its rate by the mean of these two. A loader is opened for its part of a round and closed
-after it, so nothing of one arm runs beside another. The DataLoader with torchvision has a process of its own, because its
-workers are forked. Last, ImageLoader alone. The index is made first (`fullbore index`). Needs torchvision.
+after it, so nothing of one arm runs beside another. threads="auto" has one turn, counted once it has settled. The
+DataLoader with torchvision has a process of its own, because its workers are forked. Last, ImageLoader alone. The index
+is made first (`fullbore index`). Needs torchvision.
 """
 
 import argparse
@@ -26,6 +27,7 @@ import fullbore
 BATCH, SIZE = 128, 224
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 WARM_UP = 20  # steps of each part that are not counted
+SETTLING = 220  # the same for threads="auto"
 
 
 def image_loader(folder, threads, **options):
@@ -77,10 +79,10 @@ class Training:
         loss.backward()
         self.optimizer.step()
 
-    def measure(self, batches, seconds):
+    def measure(self, batches, seconds, warm_up=WARM_UP):
         """Rate, and milliseconds that a step takes to launch and a batch to come, over `seconds` after the warm-up."""
         waits, launches = [], []
-        for _ in range(WARM_UP):
+        for _ in range(warm_up):
             self.step(*next(batches))
         torch.cuda.synchronize()
         began, cpu = time.perf_counter(), cpu_seconds()
@@ -107,8 +109,11 @@ def one_round(training, folder, threads, seconds):
     parts = {"data on the device": training.measure(on_the_device(), seconds)}
     for number in threads:
         with image_loader(folder, number) as loader:
-            name = "ImageLoader, %d threads" % number
-            parts[name] = training.measure(from_image_loader(loader), seconds)
+            name = "ImageLoader, %s threads" % number
+            warm_up = SETTLING if number == "auto" else WARM_UP
+            parts[name] = training.measure(from_image_loader(loader), seconds, warm_up)
+            if number == "auto":
+                print(loader.explain(), file=sys.stderr, flush=True)
             parts[name].update({key: loader.stats()[key] for key in ("h2d_gb_per_s", "no_kernel")})
             torch.cuda.synchronize()
     return parts, training.measure(on_the_device(), seconds)
@@ -126,6 +131,7 @@ def run_ours(options, model):
     training.measure(on_the_device(), 1)
     for number in range(options.rounds):
         threads = options.threads[number % len(options.threads) :] + options.threads[: number % len(options.threads)]
+        threads = threads + ["auto"] if number == 0 else threads
         rounds.append(with_shares(*one_round(training, options.folder, threads, options.seconds)))
     return rounds
 
@@ -167,7 +173,7 @@ def in_a_process(options, part):
 
 def print_rows(model, rounds):
     for name in rounds[0]:
-        runs = [one[name] for one in rounds]
+        runs = [one[name] for one in rounds if name in one]
 
         def spread(key, factor=1.0, digits=0, runs=runs):
             values = [run[key] * factor for run in runs if key in run]

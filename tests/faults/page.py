@@ -16,10 +16,10 @@ INTRODUCTION = """\
 a person wrote down beforehand from what the script does: cause, stage and, where the fault has one, the line. The
 faults are real: control groups limit CPU, memory and disk, a FUSE file system is slow, files are many and small,
 other programs read the same disk, batches do not fit into /dev/shm. Scripts sleep only where that stands for a
-service far away, and the accelerator is [emulated](emulated-accelerator.md). Each kind comes in variations: sizes,
-start method, map-style and iterable data sets, pictures, text and tables, a plain loop and one inside a trainer, a
-model on the accelerator and one on the CPU. Variations named `seedN` have values drawn at random from ranges that no
-rule was tuned to. What this machine does not permit is *not run*, never passed.
+service far away, and the accelerator is [emulated](emulated-accelerator.md), but for the scripts that need an NVIDIA
+GPU. Each kind comes in variations: sizes, start method, map-style and iterable data sets, pictures, text and tables, a
+plain loop and one inside a trainer, a model on the accelerator and one on the CPU. Variations named `seedN` have values
+drawn at random from ranges that no rule was tuned to. What this machine does not permit is *not run*, never passed.
 
 *right*: the first cause agrees in all of these. *in three*: one of the first three causes does. *missed*: a fault,
 and the report names none. *wrong*: it names others only. *false alarm*: a healthy script, and a cause is named.

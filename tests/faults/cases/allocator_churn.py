@@ -1,4 +1,4 @@
-"""Memory of the GPU is given back to the driver and taken again in every step, because the loop says so."""
+"""Memory of the GPU is given back to the driver after every step, and taken again in the next."""
 
 import torch
 from gpu_images import Pixels

@@ -23,7 +23,7 @@ class Noisy(Dataset):
 
 
 def main():
-    asked = options(columns=1536, width=8192, layers=8, steps=140)
+    asked = options(columns=1536, width=8192, layers=8, steps=140, read_late=0)
     loader = DataLoader(Noisy(asked), batch_size=None, shuffle=True, pin_memory=True)
     model = torch.nn.Sequential(
         torch.nn.Linear(asked.columns, asked.width), torch.nn.ReLU(),
@@ -31,12 +31,19 @@ def main():
         torch.nn.Linear(asked.width, 1),
     ).to("cuda")
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
+    seen, value, total = torch.cuda.Event(), None, 0.0
     for rows in loader:
         rows = rows.to("cuda", non_blocking=True)
         loss = model(rows).square().mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        if asked.read_late:  # of the step before; item() would wait for this one as well
+            if value is not None:
+                seen.synchronize()
+                total += float(value)
+            value = loss.detach().to("cpu", non_blocking=True)
+            seen.record()
 
 
 if __name__ == "__main__":

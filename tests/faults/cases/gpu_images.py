@@ -38,9 +38,9 @@ class Pixels(torch.utils.data.Dataset):
         return self.batches[index % 4]
 
 
-def network():
+def network(stride=4):
     return torch.nn.Sequential(
-        torch.nn.Conv2d(3, 64, 7, stride=4, padding=3), torch.nn.ReLU(),
+        torch.nn.Conv2d(3, 64, 7, stride=stride, padding=3), torch.nn.ReLU(),
         torch.nn.Conv2d(64, 128, 3, stride=2, padding=1), torch.nn.ReLU(),
         torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(128, 10),
     ).to("cuda")

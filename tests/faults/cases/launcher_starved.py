@@ -11,7 +11,7 @@ import threading
 import torch
 from gpu_images import Pixels
 from photos import Photos
-from torch.utils.data import DataLoader, IterableDataset, RandomSampler
+from torch.utils.data import DataLoader, IterableDataset
 from torchvision.models import resnet18, resnet50
 from training import options
 
@@ -54,15 +54,9 @@ class Threaded(IterableDataset):
 
 
 def loader_of(asked):
-    if asked.how == "processes":
-        return DataLoader(Pixels(asked.steps, asked.batch_size), batch_size=None, shuffle=True)
-    photos = Photos(asked.paths[1])
     if asked.how == "threads":
-        return DataLoader(Threaded(photos, asked), batch_size=None)
-    order = RandomSampler(photos, replacement=True, num_samples=asked.batch_size * asked.steps)
-    return DataLoader(
-        photos, asked.batch_size, sampler=order, num_workers=os.cpu_count(), pin_memory=True, prefetch_factor=4
-    )
+        return DataLoader(Threaded(Photos(asked.paths[1]), asked), batch_size=None)
+    return DataLoader(Pixels(asked.steps, asked.batch_size), batch_size=None, shuffle=True)
 
 
 def main():

@@ -51,9 +51,9 @@ class Segmentation(torch.nn.Module):
 
 
 def main():
-    asked = options(kind="float64", batch_size=256, steps=700)
+    asked = options(kind="float64", stride=4, batch_size=256, steps=700)
     loader = DataLoader(Ready(asked), batch_size=None, shuffle=True)
-    model = Segmentation().to("cuda") if asked.kind == "maps" else network()
+    model = Segmentation().to("cuda") if asked.kind == "maps" else network(asked.stride)
     criterion = torch.nn.CrossEntropyLoss()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     for images, labels in loader:

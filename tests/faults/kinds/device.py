@@ -39,8 +39,7 @@ CASES = (
         "wide_dtype",
         Expected("wide_dtype", at="images = images.to(", silent=["pageable_copy"]),
         [
-            # floats: a quarter of the bytes and copying ahead gain about the same here
-            vary("float32", {"instead": ("unoverlapped_copy",)}, kind="float32", steps=900),
+            vary("float32", kind="float32", stride=16, steps=900),
             vary("maps", {"at": "labels = labels.to("}, kind="maps", steps=900),
         ],
         ranges={"kind": one_of("float64", "float32"), "batch_size": between(128, 256)},
@@ -63,17 +62,13 @@ CASES = (
     _on_gpu(
         "launcher_starved",
         Expected("launcher_starved", silent=["launch_bound", "no_workers", "host_sync"]),
-        [
-            vary("loader", how="loader", net="resnet50", batch_size=128, steps=150),
-            vary("threads", {"instead": ("gil_contention",)}, how="threads", net="resnet50", batch_size=128, steps=100),
-        ],
+        [vary("threads", {"instead": ("gil_contention",)}, how="threads", net="resnet50", batch_size=128, steps=100)],
         materials=[materials.photos, materials.web_photos],
         ranges={"busy": between(2, 4), "batch_size": between(192, 320)},
     ),
     _on_gpu(
         "allocator_churn",
         Expected("allocator_churn", at="torch.cuda.empty_cache()", silent=["launch_bound", "host_sync"]),
-        [vary("larger_batch", batch_size=160)],
         ranges={"batch_size": between(64, 160)},
     ),
     _on_gpu(
@@ -90,5 +85,5 @@ CASES = (
     _on_gpu("gpu_compute_bound", BUSY),
     _on_gpu("gpu_resnet", BUSY, [vary("read_every_step", read_every=1)], ranges={"batch_size": between(192, 384)}),
     _on_gpu("gpu_loader", BUSY, [vary("one_stream", ahead=0)], ranges={"workers": between(6, 12)}),
-    _on_gpu("gpu_hidden_wait", BUSY, ranges={"columns": between(1024, 2048)}),
+    _on_gpu("gpu_hidden_wait", BUSY, [vary("read_late", read_late=1)], ranges={"columns": between(1024, 2048)}),
 )

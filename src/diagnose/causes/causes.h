@@ -52,6 +52,7 @@
   cause(launcher_starved)      \
   cause(launch_bound)          \
   cause(gpu_shared)            \
+  cause(gpu_throttled)         \
   cause(validation_pause)
 // clang-format on
 

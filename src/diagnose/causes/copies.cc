@@ -40,6 +40,8 @@ double hideable(const Situation& situation, double exposed) {
 }
 
 std::optional<double> pinned_rate(const Situation& situation) {
+  const auto& ceilings = situation.run->info.ceilings;
+  if (const auto known = ceilings.find("pinned_h2d_gb_per_s"); known != ceilings.end()) return known->second;
   if (!situation.device) return std::nullopt;
   const CopiesFrom& pinned = situation.device->pinned;
   if (pinned.count == 0 || pinned.bytes < kLargeCopyBytes * static_cast<double>(pinned.count)) return std::nullopt;

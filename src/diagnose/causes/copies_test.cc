@@ -204,5 +204,26 @@ TEST(GpuShared, IsADeviceThatIsBusierThanThisJob) {
       << "alone on it, the driver's coarse figure proves nothing";
 }
 
+TEST(GpuThrottled, IsADeviceThatIsTooHotWhileItWorks) {
+  testing::RunBuilder builder;
+  builder.run = copying({.copy_ms = 5});
+  record::Run& run = builder.run;
+  const std::string bus = "0000:18:00.0";
+  wire::GpuDeviceRecord device{};
+  device.pci_bus_id = builder.name(bus);
+  run.ranks[0].gpu_devices.push_back({device, testing::kTrainerPid, testing::kTrainerPid});
+  const std::int64_t end_ns = run.ranks[0].nexts.back().record.end_ns;
+  builder.counter("gpu.throttled_hardware_thermal_s", 0.8, end_ns, bus);
+  builder.counter("gpu.throttled_power_cap_s", 1.0, end_ns, bus);
+  run.series.push_back({"gpu.sm_clock_mhz", bus, "MHz", wire::SeriesKind::kGauge, {run.info.start_ns, end_ns}, {990, 990}});
+  run.series.push_back({"gpu.max_sm_clock_mhz", bus, "MHz", wire::SeriesKind::kGauge, {run.info.start_ns}, {1980}});
+  const Diagnosis d = diagnose(run);
+  EXPECT_EQ(d.verdict.cause, "gpu_throttled") << d.verdict.summary;
+  EXPECT_NEAR(d.causes[0].share, 0.9 * 0.8 * 0.5, 0.03);
+  EXPECT_THAT(d.verdict.summary, HasSubstr("too hot"));
+  std::erase_if(run.series, [](const record::Series& s) { return s.metric == "gpu.throttled_hardware_thermal_s"; });
+  EXPECT_NE(diagnose(run).verdict.cause, "gpu_throttled") << "a power cap is how it works under full load";
+}
+
 }  // namespace
 }  // namespace fullbore::diagnose

@@ -1,11 +1,12 @@
 // The two causes about the link itself: it runs below what it can, or is full although copies lie beside the kernels.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cmath>
 
 #include "diagnose/causes/causes.h"
 #include "diagnose/causes/conditions.h"
 #include "diagnose/causes/copies.h"
+#include "diagnose/causes/device_counters.h"
 #include "diagnose/causes/wording.h"
 #include "diagnose/gain.h"
 
@@ -22,23 +23,13 @@ struct Link {
   double most() const { return rate(most_generation, most_width); }
 };
 
-std::optional<double> highest(const Situation& situation, const char* metric, const std::string& device) {
-  const record::Series* series = situation.run->find(metric, device);
-  if (series == nullptr || series->value.empty()) return std::nullopt;
-  return std::ranges::max(series->value);
-}
-
-// Of the device that the trainer's first record names.
 std::optional<Link> link_of(const Situation& situation) {
-  for (const auto& device : situation.trainer->rank->gpu_devices) {
-    if (device.pid != situation.trainer->pid) continue;
-    const std::string bus(situation.run->name(device.record.pci_bus_id));
-    const auto generation = highest(situation, "gpu.link_generation", bus), width = highest(situation, "gpu.link_width", bus);
-    const auto most_generation = highest(situation, "gpu.max_link_generation", bus);
-    const auto most_width = highest(situation, "gpu.max_link_width", bus);
-    if (generation && width && most_generation && most_width) return Link{*generation, *width, *most_generation, *most_width};
-  }
-  return std::nullopt;
+  const auto generation = device_highest(situation, "gpu.link_generation");
+  const auto width = device_highest(situation, "gpu.link_width");
+  const auto most_generation = device_highest(situation, "gpu.max_link_generation");
+  const auto most_width = device_highest(situation, "gpu.max_link_width");
+  if (!generation || !width || !most_generation || !most_width) return std::nullopt;
+  return Link{*generation, *width, *most_generation, *most_width};
 }
 
 constexpr double kDegraded = 0.75;  // of what the link can; a lower generation or half the lanes is a half
@@ -58,8 +49,8 @@ std::optional<Cause> link_degraded(const Situation& situation) {
       "The link to the GPU runs at generation {:.0f} with {:.0f} lanes where generation {:.0f} with {:.0f} is possible; "
       "the GPU runs no kernel for {} of each step while batches are copied, and would be at most {} faster.",
       link->generation, link->width, link->most_generation, link->most_width, percent(exposed), factor(*cause.gain.max));
-  add_evidence(cause, "link generation, highest seen", link->generation, "", "NVML");
-  add_evidence(cause, "link lanes, highest seen", link->width, "", "NVML");
+  add_evidence(cause, "link generation, highest seen", link->generation, "", kDriverCounters);
+  add_evidence(cause, "link lanes, highest seen", link->width, "", kDriverCounters);
   cause.fix.text =
       "reseat the card or its riser, try another slot, check the BIOS setting of the slot and `dmesg` for PCIe errors; in "
       "a cloud, ask for another machine";

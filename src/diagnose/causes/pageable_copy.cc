@@ -21,9 +21,8 @@ std::optional<Cause> pageable_copy(const Situation& situation) {
       "The GPU is idle {} of each step while batches are copied to it out of pageable memory, at {:.1f} GB/s{}; from "
       "page-locked memory, a batch ahead, it would be at most {} faster.",
       percent(share), device.pageable.gb_per_s().value_or(0), in_place(cause.where), factor(*cause.gain.max));
-  if (device.pinned.gb_per_s()) {
-    add_evidence(cause, "copies from page-locked memory in this run", device.pinned.gb_per_s(), "GB/s", kDeviceRecords);
-  }
+  add_evidence(cause, "a copy from page-locked memory here", pinned_rate(situation), "GB/s",
+               situation.run->info.ceilings.empty() ? kDeviceRecords : "fullbore ceilings");
   const LoaderFacts& loader = situation.loader;
   if (loader.pin_memory.value_or(true)) {
     cause.fix.text =

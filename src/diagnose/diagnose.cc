@@ -42,8 +42,8 @@ void describe_steps(const Judged& judged, Diagnosis& out) {
   out.loader = situation.loader;
   out.system = situation.resources.system;
   describe_device(situation, out);
-  out.loop_lines = loop_lines(situation.profile, situation.step_ms(),
-                              situation.step_ms() * situation.loop_wait_share());
+  out.loop_lines =
+      loop_lines(situation.profile, situation.step_ms(), situation.step_ms() * situation.loop_wait_share());
   const auto& totals = situation.makers.totals;
   const double batches = static_cast<double>(std::max<std::size_t>(1, totals.batches));
   out.dataset_lines = dataset_lines(situation.profile, totals.fetch_ns / 1e6 / batches,

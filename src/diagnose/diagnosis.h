@@ -168,8 +168,8 @@ struct LoaderFacts {
   std::optional<std::int64_t> dataset_length, batches, batch_size, workers, prefetch_factor;
   std::optional<bool> pin_memory, persistent_workers, drop_last, iterable;
   std::optional<double> batch_mb;
-  std::string dtype;                 // of the largest tensor of a batch: "torch.float32", "" unknown
-  std::vector<std::int64_t> shape;   // of the same, four dimensions at most
+  std::string dtype;                // of the largest tensor of a batch: "torch.float32", "" unknown
+  std::vector<std::int64_t> shape;  // of the same, four dimensions at most
   std::optional<double> tensor_mb;
   std::optional<double> sample_ms_p50, sample_ms_p99, sample_cpu_share;
   std::optional<double> batch_ms;                        // making one batch, mean
@@ -228,13 +228,13 @@ struct GpuIdle {
 // The device in the trace windows.
 struct GpuFacts {
   std::int64_t windows = 0;
-  std::int64_t steps = 0;         // whole ones in them
-  double seen_ms = 0;             // of these
-  double busy = 0;                // share in which a kernel ran
+  std::int64_t steps = 0;  // whole ones in them
+  double seen_ms = 0;      // of these
+  double busy = 0;         // share in which a kernel ran
   double kernels_per_step = 0;
-  GapShares gaps = {};            // without a kernel
-  std::vector<GpuIdle> idle;      // the same by why, largest first
-  double hidden_wait_ms = 0;      // waiting for input while kernels ran, per step: it cost nothing
+  GapShares gaps = {};        // without a kernel
+  std::vector<GpuIdle> idle;  // the same by why, largest first
+  double hidden_wait_ms = 0;  // waiting for input while kernels ran, per step: it cost nothing
 };
 
 struct Missing {

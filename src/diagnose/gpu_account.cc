@@ -47,8 +47,9 @@ DeviceSplit split_of(const GpuEvidence& device, const PlainBody& plain) {
     split.body.compute = 1;
     return split;
   }
-  split.body = {compute_ns / all_ns,            (busy_ns - compute_ns) / all_ns, copy_ns / all_ns,
-                (late_ns - launch_ns) / all_ns, launch_ns / all_ns,              gap_ns / all_ns};
+  split.body = {compute_ns / all_ns, (busy_ns - compute_ns) / all_ns,
+                copy_ns / all_ns,    (late_ns - launch_ns) / all_ns,
+                launch_ns / all_ns,  gap_ns / all_ns};
   return split;
 }
 
@@ -59,7 +60,9 @@ Account to_device_account(const Accounted& accounted, bool wait_known, const Dev
   double body_ns = accounted.body_ns + accounted.claim_ns(Claim::kBlockingRead) + accounted.claim_ns(Claim::kCopyCall);
   const double wait_ns = wait_known ? accounted.claim_ns(Claim::kInputWait) : 0;
   const double iterations = static_cast<double>(accounted.iterations);
-  const auto put = [&](const char* id, double ns) { account.parts[id] = {ns / 1e6 / iterations, ns / accounted.total_ns}; };
+  const auto put = [&](const char* id, double ns) {
+    account.parts[id] = {ns / 1e6 / iterations, ns / accounted.total_ns};
+  };
   account.tier = "kernels_no_launch";
   account.parts.erase("model");
   std::erase_if(account.other, [](const auto& named) { return named.first == "copy_calls"; });

@@ -1,5 +1,5 @@
-// The account of a step on the device: what the host's account gives to the loop body and to the wait for input, divided
-// by what the device did meanwhile in the trace windows.
+// The account of a step on the device: what the host's account gives to the loop body and to the wait for input,
+// divided by what the device did meanwhile in the trace windows.
 #pragma once
 
 #include <optional>
@@ -31,8 +31,8 @@ struct PlainBody {
   double reading = 0;
 };
 
-// Kernels and copies take as long as they do, but launching is slower while it is traced (about 4 us per kernel): what a
-// traced body is longer than a plain one is taken off the time in which the thread was late.
+// Kernels and copies take as long as they do, but launching is slower while it is traced (about 4 us per kernel): what
+// a traced body is longer than a plain one is taken off the time in which the thread was late.
 //
 // After a wait for the device the queue is empty and the thread has to launch ahead of it again. How much of being late
 // is owed to the waits follows from what would be without them: the thread's own work and the device's then overlap,

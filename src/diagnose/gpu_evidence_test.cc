@@ -150,12 +150,12 @@ TEST(GpuEvidence, GapsGoToWhatTheThreadAndTheLinkDid) {
   add_window(device.rank(), 0, 200);
   for (double begin : {0.0, 100.0}) {
     device.claim(begin + 1, begin + 11, Claim::kInputWait);
-    add_kernel(device.rank(), begin, begin + 5);                             // hides 4 ms of the wait
-    add_copy(device.rank(), begin + 9, begin + 15, kPinned, 1'000'000);      // 4 ms after the wait
+    add_kernel(device.rank(), begin, begin + 5);                         // hides 4 ms of the wait
+    add_copy(device.rank(), begin + 9, begin + 15, kPinned, 1'000'000);  // 4 ms after the wait
     device.claim(begin + 30, begin + 40, Claim::kCheckpoint);
     add_kernel(device.rank(), begin + 50, begin + 60);
-    add_kernel(device.rank(), begin + 60.002, begin + 70);                   // queued
-    add_wait(device.rank(), begin + 55, begin + 75);                         // 5 ms beyond the kernel
+    add_kernel(device.rank(), begin + 60.002, begin + 70);  // queued
+    add_wait(device.rank(), begin + 55, begin + 75);        // 5 ms beyond the kernel
   }
   const auto seen = device.evidence();
   ASSERT_TRUE(seen);

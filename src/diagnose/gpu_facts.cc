@@ -13,9 +13,9 @@ CopyFacts copy_facts(const CopiesFrom& from) {
 }
 
 // As the account calls them.
-constexpr std::array<const char*, kIdleKinds> kIdleIds = {"input_wait", "h2d_exposed",     "host_sync",  "launch",
-                                                          "device_gap", "collective_wait", "checkpoint", "validation",
-                                                          "logging",    "gc",              "torch_profiler"};
+constexpr std::array<const char*, kIdleKinds> kIdleIds = {
+    "input_wait", "h2d_exposed", "host_sync", "launch", "device_gap",    "collective_wait",
+    "checkpoint", "validation",  "logging",   "gc",     "torch_profiler"};
 
 GpuFacts gpu_facts(const GpuEvidence& device) {
   GpuFacts gpu;

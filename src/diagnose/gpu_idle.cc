@@ -55,7 +55,8 @@ void take_claims(Spans& left, const std::vector<Stretch>& stretches, std::int64_
   std::array<std::vector<Span>, kIdleKinds> by_kind;
   auto it = std::ranges::lower_bound(stretches, begin_ns, {}, &Stretch::end_ns);
   for (; it != stretches.end() && it->begin_ns < end_ns; ++it) {
-    if (const auto kind = idle_of(it->claim)) by_kind[static_cast<std::size_t>(*kind)].emplace_back(it->begin_ns, it->end_ns);
+    if (const auto kind = idle_of(it->claim))
+      by_kind[static_cast<std::size_t>(*kind)].emplace_back(it->begin_ns, it->end_ns);
   }
   for (std::size_t kind = 0; kind < kIdleKinds; ++kind)
     take(left, merged(std::move(by_kind[kind])), static_cast<Idle>(kind), out);
@@ -91,7 +92,8 @@ Spans waiting(const GpuWindow& window) {
 
 Spans queued(const Spans& gaps) {
   Spans out;
-  std::ranges::copy_if(gaps, std::back_inserter(out), [](const Span& gap) { return gap.second - gap.first <= kQueuedGap_ns; });
+  std::ranges::copy_if(gaps, std::back_inserter(out),
+                       [](const Span& gap) { return gap.second - gap.first <= kQueuedGap_ns; });
   return out;
 }
 

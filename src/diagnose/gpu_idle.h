@@ -15,11 +15,11 @@ namespace fullbore::diagnose {
 // for the device, and what is left.
 enum class Idle : std::size_t {
   kInputWait,
-  kCopy,         // a copy to the device, its host side where memory is pageable, or a row of many small ones
-  kHostSync,     // the thread waited for the device, which had nothing left to do
-  kLaunch,       // the thread was busy with something else: Python, the framework, launching
-  kDeviceGap,    // between two kernels that were queued one behind the other
-  kCollective,   // the thread waited for other ranks
+  kCopy,        // a copy to the device, its host side where memory is pageable, or a row of many small ones
+  kHostSync,    // the thread waited for the device, which had nothing left to do
+  kLaunch,      // the thread was busy with something else: Python, the framework, launching
+  kDeviceGap,   // between two kernels that were queued one behind the other
+  kCollective,  // the thread waited for other ranks
   kCheckpoint,
   kValidation,
   kLogging,

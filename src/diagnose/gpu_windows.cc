@@ -97,7 +97,8 @@ std::vector<GpuWindow> gpu_windows(const record::Run& run, const record::RankRec
   std::vector<GpuWindow> out;
   for (std::size_t i = 0; i < sorter.windows.size(); ++i) {
     GpuWindow& window = sorter.windows[i];
-    if (!sorter.lossless[i] || window.begin_ns < begin_ns || window.end_ns > end_ns || window.kernels_ns.empty()) continue;
+    if (!sorter.lossless[i] || window.begin_ns < begin_ns || window.end_ns > end_ns || window.kernels_ns.empty())
+      continue;
     window.compute = merged(std::move(sorter.kernels[i]));
     window.collective = merged(std::move(sorter.collectives[i]));
     tell_waits_for_copies(window);

@@ -21,8 +21,8 @@ TEST(Makers, BusyWorkersNeverWaitForAnIndex) {
 }
 
 TEST(Makers, ABusyWorkerIsNotIdleBecauseTheLoopStoodStill) {
-  const record::Run run = simulate(
-      {.workers = 1, .body_ms = 10, .sample_ms = 4, .checkpoint_every = 10, .checkpoint_ms = 2000});
+  const record::Run run =
+      simulate({.workers = 1, .body_ms = 10, .sample_ms = 4, .checkpoint_every = 10, .checkpoint_ms = 2000});
   const auto trainers = find_trainers(run);
   const Iterations iterations = cut_iterations(trainers.at(0));
   std::vector<Span> pauses;

@@ -10,7 +10,8 @@ TEST(Spans, MergeWhatTouchesAndDropWhatIsEmpty) {
 }
 
 TEST(Spans, WithoutCutsHolesAndEdges) {
-  EXPECT_EQ(without({{0, 10}, {20, 30}}, {{2, 3}, {5, 6}, {9, 21}, {29, 40}}), (Spans{{0, 2}, {3, 5}, {6, 9}, {21, 29}}));
+  EXPECT_EQ(without({{0, 10}, {20, 30}}, {{2, 3}, {5, 6}, {9, 21}, {29, 40}}),
+            (Spans{{0, 2}, {3, 5}, {6, 9}, {21, 29}}));
   EXPECT_EQ(without({{0, 10}}, {{0, 10}}), Spans{});
   EXPECT_EQ(without({{0, 10}}, {}), (Spans{{0, 10}}));
 }

@@ -33,12 +33,12 @@ struct SlowSample {
 };
 
 struct WaitWalk {
-  std::map<Doing, Spent> steady;             // sums to wait_ns
-  std::map<Doing, Spent> whole;              // of all waits after warm-up, first ones of an epoch included
+  std::map<Doing, Spent> steady;  // sums to wait_ns
+  std::map<Doing, Spent> whole;   // of all waits after warm-up, first ones of an epoch included
   // Of kHandoff in these two, by what the worker that hands over did meanwhile: it was making its next batch.
   std::map<Doing, Spent> steady_behind, whole_behind;
-  double slow_behind_ns = 0;             // of steady_behind, as slow_sample_ns
-  std::vector<SlowSample> slow_behind;  // the samples of that
+  double slow_behind_ns = 0;                 // of steady_behind, as slow_sample_ns
+  std::vector<SlowSample> slow_behind;       // the samples of that
   double wait_ns = 0;                        // of the steady iterations
   double head_of_line_ns = 0;                // of it, while a later batch lay ready
   double slow_sample_ns = 0;                 // of it, spent on what one sample took beyond a typical one
@@ -50,9 +50,9 @@ struct WaitWalk {
   double spent_ns(Doing doing) const;
 };
 
-// A worker hands over in a thread of its own, which needs the interpreter and a core for it. Where that takes far longer
-// than the work it has, `handing_ns` per steady wait, it stood behind the batch that the worker was making by then: so
-// much of the hand-over is given to that.
+// A worker hands over in a thread of its own, which needs the interpreter and a core for it. Where that takes far
+// longer than the work it has, `handing_ns` per steady wait, it stood behind the batch that the worker was making by
+// then: so much of the hand-over is given to that.
 void give_back_standing_behind(WaitWalk& walk, double handing_ns);
 
 WaitWalk walk_waits(const Iterations& iterations, const Makers& makers);

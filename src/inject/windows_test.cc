@@ -207,6 +207,7 @@ TEST_F(InjectTest, BeforeTheTenthIterationNothingIsTraced) {
 }
 
 TEST_F(InjectTest, EachSecondOfALongWindowHasItsOwnSingleCopies) {
+  setenv("FULLBORE_RING_BYTES", "16777216", 1);
   const int status = in_child([] {
     const Loaded loaded;
     wire::LoopCounters& loop = counted_loop();
@@ -214,7 +215,7 @@ TEST_F(InjectTest, EachSecondOfALongWindowHasItsOwnSingleCopies) {
     loaded.in_window([&] {
       for (int second = 0; second < 2; ++second) {
         const std::uint64_t at = loaded.cupti->now();
-        for (std::uint64_t i = 0; i < 700; ++i) loaded.cupti->copy(kPageable, 100, at + 10 * i, at + 10 * i + 4);
+        for (std::uint64_t i = 0; i < 4200; ++i) loaded.cupti->copy(kPageable, 100, at + 10 * i, at + 10 * i + 4);
         wait_ms(1500);
       }
       loop.iterations += 5;
@@ -222,10 +223,10 @@ TEST_F(InjectTest, EachSecondOfALongWindowHasItsOwnSingleCopies) {
   });
   EXPECT_EQ(status, 0) << WEXITSTATUS(status);
   const auto copies = all<wire::CopyRecord>();
-  EXPECT_THAT(copies, SizeIs(2 * 501));
+  EXPECT_THAT(copies, SizeIs(2 * 4001));
   std::uint64_t count = 0;
   for (const auto& copy : copies) count += copy.count;
-  EXPECT_EQ(count, 1400u);
+  EXPECT_EQ(count, 8400u);
 }
 
 TEST_F(InjectTest, AProgramThatOnlyWaitsCannotFillTheRunFolder) {
@@ -301,15 +302,16 @@ TEST_F(InjectTest, RecordsOfUnknownKindsAndCutBuffersLeaveTheRestWhole) {
 }
 
 TEST_F(InjectTest, ThousandsOfCopiesAreSummedByKind) {
+  setenv("FULLBORE_RING_BYTES", "16777216", 1);
   in_child([] {
     const Loaded loaded;
     loaded.in_window([&] {
       const std::uint64_t at = loaded.cupti->now();
-      for (std::uint64_t i = 0; i < 5000; ++i) loaded.cupti->copy(kPageable, 100, at + 10 * i, at + 10 * i + 4);
+      for (std::uint64_t i = 0; i < 10'000; ++i) loaded.cupti->copy(kPageable, 100, at + 10 * i, at + 10 * i + 4);
     });
   });
   const auto copies = all<wire::CopyRecord>();
-  EXPECT_LT(copies.size(), 2000u);
+  EXPECT_LT(copies.size(), 6000u);
   std::uint64_t count = 0;
   std::int64_t bytes = 0;
   std::int64_t busy_ns = 0;
@@ -318,9 +320,9 @@ TEST_F(InjectTest, ThousandsOfCopiesAreSummedByKind) {
     bytes += copy.bytes;
     busy_ns += copy.busy_ns;
   }
-  EXPECT_EQ(count, 5000u);
-  EXPECT_EQ(bytes, 500'000);
-  EXPECT_EQ(busy_ns, 20'000);
+  EXPECT_EQ(count, 10'000u);
+  EXPECT_EQ(bytes, 1'000'000);
+  EXPECT_EQ(busy_ns, 40'000);
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ void write_idle(Page& page, const GpuFacts& gpu) {
 
 void write_gpu(Page& page, const Diagnosis& d) {
   if (!d.gpu) return;
-  page.heading("GPU", fmt::format("{} steps in {} window{}", d.gpu->steps, d.gpu->windows, d.gpu->windows == 1 ? "" : "s"));
+  page.heading("GPU",
+               fmt::format("{} steps in {} window{}", d.gpu->steps, d.gpu->windows, d.gpu->windows == 1 ? "" : "s"));
   page.line(fmt::format("  {}{}, {:.0f} per step", page.left("kernels run", kLabel), percent(d.gpu->busy),
                         d.gpu->kernels_per_step));
   write_idle(page, *d.gpu);

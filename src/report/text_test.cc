@@ -39,7 +39,10 @@ TEST(Text, KeepsUnknownAndLeavesOutPartsThatAreNothing) {
 TEST(Text, ShowsTheDeviceWhereItWasTraced) {
   EXPECT_THAT(text(testing::no_workers_run()), Not(HasSubstr("GPU  in")));
   const std::string page = text(testing::traced_run());
-  EXPECT_THAT(page, HasSubstr("GPU  in 3 windows of 700 ms together\n"));
+  EXPECT_THAT(page, HasSubstr("GPU  17 steps in 3 windows\n"));
+  EXPECT_THAT(page, HasSubstr("kernels run     62.0 %, 312 per step\n"));
+  EXPECT_THAT(page, HasSubstr("h2d exposed         30.0 %           -      30.0 %           -           -\n"));
+  EXPECT_THAT(page, HasSubstr("hidden          4.0 ms per step"));
   EXPECT_THAT(page, HasSubstr("page-locked   20 copies, 100.0 MB each, 50.0 GB/s\n"));
   EXPECT_THAT(page, Not(HasSubstr("pageable")));
 }

@@ -326,8 +326,8 @@ struct DataPathRecord {
   NameId path;
 };
 
-// The largest tensor of a loader's first batch; again where a later pass begins with another. Of its shape the first four
-// dimensions, kUnknown beyond `dimensions`.
+// The largest tensor of a loader's first batch; again where a later pass begins with another. Of its shape the first
+// four dimensions, kUnknown beyond `dimensions`.
 struct BatchTensorRecord {
   std::int64_t time_ns;
   std::int64_t bytes;

@@ -1,5 +1,5 @@
-// The loop gives the allocator's memory back to the driver in every step and asks for it again: each is a call that waits
-// for the device.
+// The loop gives the allocator's memory back to the driver in every step and asks for it again: each is a call that
+// waits for the device.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -31,8 +31,9 @@ std::string device_words(const Situation& situation) {
                          percent(situation.loop_wait_share() - situation.wait_share()));
   const double late = situation.device_part(&DeviceBody::launch);
   const std::string idle =
-      late >= kWarningShare ? fmt::format(", and none for {} of each step while the loop is at something else", percent(late))
-                            : "";
+      late >= kWarningShare
+          ? fmt::format(", and none for {} of each step while the loop is at something else", percent(late))
+          : "";
   return fmt::format(" The GPU runs kernels {} of the time{}{}.", percent(situation.device->busy()), idle, hidden);
 }
 

@@ -119,8 +119,8 @@ TEST(WideDtype, IsNamedFirstWhereNarrowerBytesGainMoreThanHiding) {
 }
 
 TEST(WideDtype, IsNotSaidOfFloatsThatAreNoPicturesNorOfBytes) {
-  for (const auto& [dtype, shape] :
-       {std::pair<std::string, std::vector<std::int64_t>>{"torch.float32", {128, 4096}}, {"torch.uint8", {128, 3, 224, 224}}}) {
+  for (const auto& [dtype, shape] : {std::pair<std::string, std::vector<std::int64_t>>{"torch.float32", {128, 4096}},
+                                     {"torch.uint8", {128, 3, 224, 224}}}) {
     record::Run run = copying({.copy_ms = 20});
     add_tensor(run, dtype, shape, 100'000'000);
     EXPECT_EQ(diagnose(run).verdict.cause, "unoverlapped_copy") << dtype;
@@ -215,7 +215,8 @@ TEST(GpuThrottled, IsADeviceThatIsTooHotWhileItWorks) {
   const std::int64_t end_ns = run.ranks[0].nexts.back().record.end_ns;
   builder.counter("gpu.throttled_hardware_thermal_s", 0.8, end_ns, bus);
   builder.counter("gpu.throttled_power_cap_s", 1.0, end_ns, bus);
-  run.series.push_back({"gpu.sm_clock_mhz", bus, "MHz", wire::SeriesKind::kGauge, {run.info.start_ns, end_ns}, {990, 990}});
+  run.series.push_back(
+      {"gpu.sm_clock_mhz", bus, "MHz", wire::SeriesKind::kGauge, {run.info.start_ns, end_ns}, {990, 990}});
   run.series.push_back({"gpu.max_sm_clock_mhz", bus, "MHz", wire::SeriesKind::kGauge, {run.info.start_ns}, {1980}});
   const Diagnosis d = diagnose(run);
   EXPECT_EQ(d.verdict.cause, "gpu_throttled") << d.verdict.summary;

@@ -35,7 +35,8 @@ std::optional<Cause> gpu_throttled(const Situation& situation) {
     held += rate;
     if (rate > most) most = rate, words = reason.words;
   }
-  const auto clock = device_mean(situation, "gpu.sm_clock_mhz"), full = device_highest(situation, "gpu.max_sm_clock_mhz");
+  const auto clock = device_mean(situation, "gpu.sm_clock_mhz"),
+             full = device_highest(situation, "gpu.max_sm_clock_mhz");
   if (!clock || !full || *full <= 0) return std::nullopt;
   const double slower = std::clamp(1 - *clock / *full, 0.0, 1.0);
   const double share = situation.device->busy() * std::min(1.0, held) * slower;
@@ -45,13 +46,15 @@ std::optional<Cause> gpu_throttled(const Situation& situation) {
   cause.where = cause.fix.where = std::nullopt;
   cause.gain = bound_without(share);
   cause.summary = fmt::format(
-      "The GPU is held at {:.0f} of {:.0f} MHz for {} of the time because {}: its kernels, which run {} of the time, take "
+      "The GPU is held at {:.0f} of {:.0f} MHz for {} of the time because {}: its kernels, which run {} of the time, "
+      "take "
       "longer; at its full clock training would be at most {} faster.",
       *clock, *full, percent(std::min(1.0, held)), words, percent(situation.device->busy()), factor(*cause.gain.max));
   add_evidence(cause, "clocks held down", std::min(1.0, held), "share", kDriverCounters);
   add_evidence(cause, "clock of the multiprocessors, mean", clock, "MHz", kDriverCounters);
   add_evidence(cause, "kernels running", situation.device->busy(), "share", kDeviceRecords);
-  cause.fix.text = "see to its cooling and power: nvidia-smi -q -d PERFORMANCE,TEMPERATURE; in a cloud, another machine";
+  cause.fix.text =
+      "see to its cooling and power: nvidia-smi -q -d PERFORMANCE,TEMPERATURE; in a cloud, another machine";
   cause.fix.risk = "none";
   return cause;
 }

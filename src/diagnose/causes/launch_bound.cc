@@ -42,7 +42,8 @@ std::optional<Cause> launch_bound(const Situation& situation) {
     add_evidence(cause, "of it not running", launching->held_up, "share", "/proc/PID/task/TID/schedstat");
   }
   cause.fix.text =
-      "launch less often: torch.compile(model, mode=\"reduce-overhead\") or CUDA graphs, fused=True in the optimiser, a "
+      "launch less often: torch.compile(model, mode=\"reduce-overhead\") or CUDA graphs, fused=True in the optimiser, "
+      "a "
       "larger batch; or move Python work out of the loop";
   cause.fix.risk = "a larger batch changes training; compiled kernels round differently";
   cause.why_not.push_back("workers, prefetching or pinning: batches are there, the GPU waits for launches");

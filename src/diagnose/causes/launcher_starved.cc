@@ -24,7 +24,8 @@ std::optional<Cause> launcher_starved(const Situation& situation) {
   if (!launching) return std::nullopt;
   const double share = launching->late_because_held_up();
   if (share < kNoteShare || launching->held_up < kLeastHeldUp) return std::nullopt;
-  const bool by_lock = launching->lock.value_or(0) >= kNoteShare && launching->lock.value_or(0) >= launching->held_up / 2;
+  const bool by_lock =
+      launching->lock.value_or(0) >= kNoteShare && launching->lock.value_or(0) >= launching->held_up / 2;
   const LoaderFacts& loader = situation.loader;
 
   Cause cause = make_cause("launcher_starved", share, situation);

@@ -9,13 +9,13 @@
 namespace fullbore::diagnose {
 
 struct Launching {
-  double late = 0;             // share of the steady step in which no kernel ran and the thread was at its own work
-  double own_ms = 0;           // that work, per step: the thread waits neither for input nor for the device
-  double held_up = 0;          // share of it in which the thread was not running although it had work
-  double elsewhere = 0;        // share of it in which it was off its core for reasons of its own: sleeping, files, queues
+  double late = 0;       // share of the steady step in which no kernel ran and the thread was at its own work
+  double own_ms = 0;     // that work, per step: the thread waits neither for input nor for the device
+  double held_up = 0;    // share of it in which the thread was not running although it had work
+  double elsewhere = 0;  // share of it in which it was off its core for reasons of its own: sleeping, files, queues
   std::optional<double> lock;  // share of the thread's time that it waited for the interpreter's lock
 
-  double kernels_ms = 0;       // that the device works, per step
+  double kernels_ms = 0;  // that the device works, per step
   double step_ms = 0;
 
   // Of being late, what would remain if the thread were never held up: its work then overlaps with the device's, and

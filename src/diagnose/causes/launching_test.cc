@@ -14,11 +14,11 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 struct Launched {
-  double busy_ms = 10;     // of each step, kernels run, in pieces
-  double waited_ms = 0;    // of the thread for the device, at the end of the step
-  double queued_ms = 0;    // of the thread for a core
+  double busy_ms = 10;                           // of each step, kernels run, in pieces
+  double waited_ms = 0;                          // of the thread for the device, at the end of the step
+  double queued_ms = 0;                          // of the thread for a core
   double backward_cpu = 0, backward_queued = 0;  // seconds per second of the thread that runs the backward pass
-  bool lock = false;       // the thread waits for the interpreter's lock when it does not run
+  bool lock = false;                             // the thread waits for the interpreter's lock when it does not run
   double body_cpu_ms = 50;
 };
 

@@ -14,7 +14,7 @@ namespace fullbore::diagnose {
 namespace {
 
 struct Link {
-  double generation = 0, width = 0;          // as high as it was while the run was judged: it drops when idle
+  double generation = 0, width = 0;            // as high as it was while the run was judged: it drops when idle
   double most_generation = 0, most_width = 0;  // what device and slot can do
 
   // GB/s per lane doubles with each generation: 1 at the third.
@@ -46,13 +46,16 @@ std::optional<Cause> link_degraded(const Situation& situation) {
   Cause cause = make_copy_cause("link_degraded", share, situation.device->pinned, situation);
   cause.where = cause.fix.where = std::nullopt;
   cause.summary = fmt::format(
-      "The link to the GPU runs at generation {:.0f} with {:.0f} lanes where generation {:.0f} with {:.0f} is possible; "
+      "The link to the GPU runs at generation {:.0f} with {:.0f} lanes where generation {:.0f} with {:.0f} is "
+      "possible; "
       "the GPU runs no kernel for {} of each step while batches are copied, and would be at most {} faster.",
-      link->generation, link->width, link->most_generation, link->most_width, percent(exposed), factor(*cause.gain.max));
+      link->generation, link->width, link->most_generation, link->most_width, percent(exposed),
+      factor(*cause.gain.max));
   add_evidence(cause, "link generation, highest seen", link->generation, "", kDriverCounters);
   add_evidence(cause, "link lanes, highest seen", link->width, "", kDriverCounters);
   cause.fix.text =
-      "reseat the card or its riser, try another slot, check the BIOS setting of the slot and `dmesg` for PCIe errors; in "
+      "reseat the card or its riser, try another slot, check the BIOS setting of the slot and `dmesg` for PCIe errors; "
+      "in "
       "a cloud, ask for another machine";
   cause.fix.risk = "none";
   cause.why_not.push_back("pinning or prefetching: they hide the copy, but the link stays half as fast for everything");
@@ -76,7 +79,8 @@ std::optional<Cause> link_saturated(const Situation& situation) {
       milliseconds(copying_ms), milliseconds(device.per_iteration(device.busy_ns()) / 1e6), in_place(cause.where),
       factor(*cause.gain.max));
   cause.fix.text =
-      "send fewer bytes: narrower types (uint8 pictures, float16), pictures at the size that the model reads, data that "
+      "send fewer bytes: narrower types (uint8 pictures, float16), pictures at the size that the model reads, data "
+      "that "
       "stays on the device between epochs, augmentation on the device";
   cause.fix.risk = "none where the same values arrive";
   cause.why_not.push_back("pinning: the copies come out of page-locked memory already");

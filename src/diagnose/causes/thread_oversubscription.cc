@@ -22,7 +22,8 @@ constexpr double kMostOfTheWait = 0.5;
 std::optional<Cause> thread_oversubscription(const Situation& situation) {
   if (!waits(situation) || !oversubscribed(situation)) return std::nullopt;
   // The thread that sends a finished batch stands in line for a core with all the others.
-  const double sending = situation.walk.wait_ns > 0 ? situation.walk.spent_ns(Doing::kHandoff) / situation.walk.wait_ns : 0;
+  const double sending =
+      situation.walk.wait_ns > 0 ? situation.walk.spent_ns(Doing::kHandoff) / situation.walk.wait_ns : 0;
   const double held_up = std::min(1.0, situation.making_share() + sending);
   if (held_up < kMostOfTheWait) return std::nullopt;
   if (quota_limited(situation)) return std::nullopt;

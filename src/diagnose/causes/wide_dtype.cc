@@ -44,7 +44,8 @@ std::optional<Narrower> narrower(const LoaderFacts& loader) {
     if (loader.dtype == "torch.float16" || loader.dtype == "torch.bfloat16") return Narrower{"uint8", 2, kBytes};
   }
   if (loader.dtype == "torch.float64")
-    return Narrower{"float32", 2, "convert in the dataset or the collate function: NumPy arrays are float64 unless told"};
+    return Narrower{"float32", 2,
+                    "convert in the dataset or the collate function: NumPy arrays are float64 unless told"};
   if (loader.dtype == "torch.int64" && is_maps(loader.shape))
     return Narrower{"uint8", 8, "keep maps of up to 256 classes as uint8, and call .long() on the device for the loss"};
   if (loader.dtype == "torch.int64")
@@ -66,7 +67,8 @@ std::optional<Cause> wide_dtype(const Situation& situation) {
   const double share = exposed * of_copies * (1 - 1 / narrow->factor);
   if (share < kNoteShare) return std::nullopt;
 
-  Cause cause = make_copy_cause("wide_dtype", share, device.pageable.bytes > device.pinned.bytes ? device.pageable : device.pinned, situation);
+  Cause cause = make_copy_cause(
+      "wide_dtype", share, device.pageable.bytes > device.pinned.bytes ? device.pageable : device.pinned, situation);
   cause.summary = fmt::format(
       "The GPU runs no kernel for {} of each step while {:.1f} MB of {} are copied to it{}; as {} they would be {:.0f} "
       "times fewer bytes, and training at most {} faster.",

@@ -125,7 +125,14 @@ Diagnosis fixed_run() {
 
 Diagnosis traced_run() {
   Diagnosis d = fixed_run();
-  d.gpu = GpuFacts{.windows = 3, .seen_ms = 700, .busy = 0.62, .gaps = {0.03, 0.35, 0, 0}};
+  d.gpu = GpuFacts{.windows = 3,
+                   .steps = 17,
+                   .seen_ms = 700,
+                   .busy = 0.62,
+                   .kernels_per_step = 312,
+                   .gaps = {0.03, 0.35, 0, 0},
+                   .hidden_wait_ms = 4};
+  d.gpu->idle = {{"h2d_exposed", 0.3, {0, 0.3, 0, 0}}, {"launch", 0.08, {0.03, 0.05, 0, 0}}};
   d.copies = Copies{.pageable = {}, .pinned = {20, 2e9, 40, 50}, .h2d_ms_per_batch = 2.5, .exposed_share = 0.3};
   return d;
 }

@@ -1,4 +1,4 @@
-// The two causes about the link itself: it runs below what it can, or is full although copies lie beside the kernels.
+// The link to the device runs below what it can: an older generation, or fewer lanes.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -8,7 +8,6 @@
 #include "diagnose/causes/copies.h"
 #include "diagnose/causes/device_counters.h"
 #include "diagnose/causes/wording.h"
-#include "diagnose/gain.h"
 
 namespace fullbore::diagnose {
 namespace {
@@ -59,31 +58,6 @@ std::optional<Cause> link_degraded(const Situation& situation) {
       "a cloud, ask for another machine";
   cause.fix.risk = "none";
   cause.why_not.push_back("pinning or prefetching: they hide the copy, but the link stays half as fast for everything");
-  return cause;
-}
-
-std::optional<Cause> link_saturated(const Situation& situation) {
-  if (!situation.device) return std::nullopt;
-  const GpuEvidence& device = *situation.device;
-  const double exposed = exposed_pinned(situation);
-  // What no prefetching hides: the copies of a step take longer than its kernels.
-  const double share = exposed - hideable(situation, exposed);
-  if (share < kNoteShare || device.pinned.bytes < device.pageable.bytes) return std::nullopt;
-  if (wide_dtype(situation) || link_degraded(situation)) return std::nullopt;  // these say what to do about it
-
-  Cause cause = make_copy_cause("link_saturated", share, device.pinned, situation);
-  const double copying_ms = device.per_iteration(device.copy_ns()) / 1e6;
-  cause.summary = fmt::format(
-      "Copying a batch to the GPU takes {}, its kernels {}{}: even with all of it beside them the link is the limit; "
-      "with fewer bytes it would be at most {} faster.",
-      milliseconds(copying_ms), milliseconds(device.per_iteration(device.busy_ns()) / 1e6), in_place(cause.where),
-      factor(*cause.gain.max));
-  cause.fix.text =
-      "send fewer bytes: narrower types (uint8 pictures, float16), pictures at the size that the model reads, data "
-      "that "
-      "stays on the device between epochs, augmentation on the device";
-  cause.fix.risk = "none where the same values arrive";
-  cause.why_not.push_back("pinning: the copies come out of page-locked memory already");
   return cause;
 }
 

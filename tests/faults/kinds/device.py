@@ -40,7 +40,8 @@ CASES = (
         Expected("wide_dtype", at="images = images.to(", silent=["pageable_copy"]),
         [
             vary("float32", kind="float32", stride=16, steps=900),
-            vary("maps", {"at": "labels = labels.to("}, kind="maps", steps=900),
+            # an eighth of the maps' bytes and copying ahead gain about the same here
+            vary("maps", {"at": None, "instead": ("unoverlapped_copy",)}, kind="maps", steps=900),
         ],
         ranges={"kind": one_of("float64", "float32"), "batch_size": between(128, 256)},
     ),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "diagnose/causes/body_use.h"
 #include "diagnose/causes/causes.h"
 #include "diagnose/causes/conditions.h"
 #include "diagnose/causes/copies.h"
@@ -16,31 +17,13 @@ namespace {
 // Read every so many steps: the usual interval of progress bars and loggers.
 constexpr int kSteps = 50;
 
-// Share of the steady loop bodies in which the training thread neither ran nor stood in line; nullopt if not measured.
-std::optional<double> idle_of_body(const Situation& situation) {
-  double wall_ns = 0, used_ns = 0;
-  const auto& all = situation.iterations.all;
-  for (std::size_t i = 0; i + 1 < all.size(); ++i) {
-    const Iteration& iteration = all[i];
-    const wire::NextRecord* following = all[i + 1].next;  // says what the loop body in front of it used
-    if (!iteration.steady) continue;
-    if (following == nullptr || following->loop_cpu_ns == wire::kUnknown || following->begin_ns != iteration.end_ns)
-      continue;
-    wall_ns += static_cast<double>(iteration.end_ns - iteration.wait_end_ns);
-    used_ns += static_cast<double>(following->loop_cpu_ns);
-    if (following->loop_runq_ns != wire::kUnknown) used_ns += static_cast<double>(following->loop_runq_ns);
-  }
-  if (wall_ns <= 0) return std::nullopt;
-  return std::clamp(1 - used_ns / wall_ns, 0.0, 1.0);
-}
-
 // How much of the step the loop stands still in reads. Without a GPU a read that keeps the thread busy is work: only as
 // much as it was idle can have been waiting. (CUDA spins while it waits, so a GPU's reads look busy.)
 double blocked_share(const Situation& situation) {
   const double share = situation.steady.share(Claim::kBlockingRead);
   if (situation.gpu) return share;
-  const auto idle = idle_of_body(situation);
-  return idle ? std::min(share, *idle * (1 - situation.wait_share())) : 0;
+  const auto use = body_use(situation);
+  return use ? std::min(share, use->blocked() * (1 - situation.wait_share())) : 0;
 }
 
 std::string what_to_do() {

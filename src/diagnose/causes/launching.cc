@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "diagnose/causes/body_use.h"
 #include "diagnose/causes/lock_looks.h"
 
 namespace fullbore::diagnose {
@@ -12,27 +13,6 @@ namespace {
 
 // Of the loop body, waiting for the interpreter's lock.
 constexpr double kFoughtOver = 0.1;
-
-// Shares of the loop body.
-struct OffCore {
-  double queued = 0;   // wanted a core and had none
-  double blocked = 0;  // for another reason
-};
-
-std::optional<OffCore> off_core(const Situation& situation) {
-  double wall_ns = 0, cpu_ns = 0, queued_ns = 0;
-  const auto& all = situation.iterations.all;
-  for (std::size_t i = 0; i + 1 < all.size(); ++i) {
-    const wire::NextRecord* following = all[i + 1].next;  // says what the loop body in front of it used
-    if (!all[i].steady || following == nullptr || following->begin_ns != all[i].end_ns) continue;
-    if (following->loop_cpu_ns == wire::kUnknown || following->loop_runq_ns == wire::kUnknown) continue;
-    wall_ns += static_cast<double>(all[i].end_ns - all[i].wait_end_ns);
-    cpu_ns += static_cast<double>(following->loop_cpu_ns);
-    queued_ns += static_cast<double>(following->loop_runq_ns);
-  }
-  if (wall_ns <= 0) return std::nullopt;
-  return OffCore{std::min(1.0, queued_ns / wall_ns), std::max(0.0, 1 - (cpu_ns + queued_ns) / wall_ns)};
-}
 
 // Seconds per second of torch's threads that run the backward pass and launch its kernels.
 double backward_rate(const Situation& situation, const char* metric) {
@@ -48,8 +28,8 @@ double backward_rate(const Situation& situation, const char* metric) {
 }  // namespace
 
 std::optional<Launching> measure_launching(const Situation& situation) {
-  const auto off = off_core(situation);
-  if (!situation.device || !situation.on_device || !off) return std::nullopt;
+  const auto use = body_use(situation);
+  if (!situation.device || !situation.on_device || !use) return std::nullopt;
   const GpuEvidence& device = *situation.device;
   const double body_ns = device.seen_ns - device.input_wait_ns;
   const double own = body_ns > 0 ? device.busy_body_ns / body_ns : 0;
@@ -57,7 +37,7 @@ std::optional<Launching> measure_launching(const Situation& situation) {
   const auto looks = lock_looks(situation);
   Launching out;
   if (looks) out.lock = looks->share();
-  const double locked = std::min(off->blocked, out.lock.value_or(0));
+  const double locked = std::min(use->blocked(), out.lock.value_or(0));
   out.late = situation.device_part(&DeviceBody::launch);
   out.step_ms = situation.step_ms();
   out.own_ms = situation.device_share(device.busy_body_ns) * out.step_ms;
@@ -67,10 +47,10 @@ std::optional<Launching> measure_launching(const Situation& situation) {
   const double backward_queued = backward_rate(situation, "thread.runq_s") / of_body;
   // It may sleep while it waits for the device, or spin.
   const double waiting = device.device_wait_ns / body_ns;
-  const double elsewhere = std::max(0.0, off->blocked - locked - backward - backward_queued - waiting);
+  const double elsewhere = std::max(0.0, use->blocked() - locked - backward - backward_queued - waiting);
   // Where the lock is fought over, the thread of the backward pass, which nobody looks at, waits for it as well.
   const bool fought_over = locked >= kFoughtOver;
-  const double held_up = off->queued + backward_queued + locked + (fought_over ? elsewhere : 0);
+  const double held_up = use->queued + backward_queued + locked + (fought_over ? elsewhere : 0);
   out.held_up = std::clamp(held_up / own, 0.0, 1.0);
   out.elsewhere = fought_over ? 0 : std::clamp(elsewhere / own, 0.0, 1 - out.held_up);
   return out;

@@ -48,6 +48,8 @@ struct Accounted {
 
   double claim_ns(Claim claim) const { return claimed_ns[static_cast<std::size_t>(claim)]; }
   double share(Claim claim) const { return total_ns > 0 ? claim_ns(claim) / total_ns : 0; }
+  // With the reads and copies of the body that the hook saw.
+  double whole_body_ns() const { return body_ns + claim_ns(Claim::kBlockingRead) + claim_ns(Claim::kCopyCall); }
 };
 
 Accounted account_steady(const std::vector<Stretch>& stretches, const Iterations& iterations);

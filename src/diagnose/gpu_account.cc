@@ -57,7 +57,7 @@ Account to_device_account(const Accounted& accounted, bool wait_known, const Dev
   Account account = to_account(accounted, wait_known);
   if (account.parts.empty()) return account;
   // Reads and copies that the hook saw are in the body: the trace has them itself, and exactly.
-  double body_ns = accounted.body_ns + accounted.claim_ns(Claim::kBlockingRead) + accounted.claim_ns(Claim::kCopyCall);
+  const double body_ns = accounted.whole_body_ns();
   const double wait_ns = wait_known ? accounted.claim_ns(Claim::kInputWait) : 0;
   const double iterations = static_cast<double>(accounted.iterations);
   const auto put = [&](const char* id, double ns) {

@@ -106,7 +106,7 @@ class Summing {
   }
 
   void add_rows() {
-    for (const CopyRow& row : rows_of_small_copies(window_)) {
+    for (const CopyRow& row : window_.rows) {
       if (row.begin_ns < range_.begin_ns || row.begin_ns >= range_.end_ns) continue;
       out_.small.count += static_cast<std::int64_t>(row.count);
       out_.small.bytes += row.bytes;

@@ -55,7 +55,6 @@ struct GpuEvidence {
   double busy_ns() const { return compute_ns + collective_ns; }
   double busy() const { return share(busy_ns()); }
   double copy_ns() const { return pageable.busy_ns + pinned.busy_ns; }
-  double idle(Idle why) const { return share(idle_ns[static_cast<std::size_t>(why)]); }
   double per_iteration(double sum) const { return iterations > 0 ? sum / static_cast<double>(iterations) : 0; }
 };
 

@@ -12,8 +12,6 @@ namespace {
 constexpr std::int64_t kMillisecond_ns = 1'000'000;
 // Kernels that are queued follow each other within one to two microseconds on an H200; a launch takes four at least.
 constexpr std::int64_t kQueuedGap_ns = 3'000;
-// Between two copies of a row: a call of .to() takes 10 to 20 us, more where the interpreter is busy.
-constexpr std::int64_t kRowPause_ns = 200'000;
 
 std::optional<Idle> idle_of(Claim claim) {
   switch (claim) {
@@ -68,7 +66,7 @@ Spans copying(const GpuWindow& window) {
   for (const GpuCopy& copy : window.copies) {
     if (copy.single()) spans.push_back(copy.span());
   }
-  for (const CopyRow& row : rows_of_small_copies(window)) spans.emplace_back(row.begin_ns, row.end_ns);
+  for (const CopyRow& row : window.rows) spans.emplace_back(row.begin_ns, row.end_ns);
   return merged(std::move(spans));
 }
 
@@ -103,25 +101,6 @@ std::size_t size_of_gap(std::int64_t gap_ns) {
   if (gap_ns < kMillisecond_ns) return 0;
   if (gap_ns < 10 * kMillisecond_ns) return 1;
   return gap_ns < 100 * kMillisecond_ns ? 2 : 3;
-}
-
-std::vector<CopyRow> rows_of_small_copies(const GpuWindow& window) {
-  std::vector<CopyRow> rows;
-  CopyRow row;
-  const auto end_row = [&] {
-    if (row.count >= kCopiesOfRow) rows.push_back(row);
-    row = {};
-  };
-  for (const GpuCopy& copy : window.copies) {
-    if (!copy.single() || copy.record->bytes > kSmallCopyBytes) continue;
-    if (row.count > 0 && copy.record->begin_ns - row.end_ns > kRowPause_ns) end_row();
-    if (row.count == 0) row.begin_ns = copy.record->begin_ns;
-    row.end_ns = std::max(row.end_ns, copy.record->end_ns);
-    ++row.count;
-    row.bytes += static_cast<double>(copy.record->bytes);
-  }
-  end_row();
-  return rows;
 }
 
 WindowTime split_window(const GpuWindow& window, const std::vector<Stretch>& stretches, std::int64_t begin_ns,

@@ -33,17 +33,6 @@ inline constexpr std::size_t kIdleKinds = static_cast<std::size_t>(Idle::kCount)
 inline constexpr std::size_t kGapSizes = 4;
 std::size_t size_of_gap(std::int64_t gap_ns);
 
-// A row of small copies of which one follows the other so soon that between them only calls were made.
-struct CopyRow {
-  std::int64_t begin_ns = 0, end_ns = 0;
-  std::size_t count = 0;
-  double bytes = 0;
-};
-// At least this many copies of at most so many bytes. Below 64 KiB a copy takes as long as its launch.
-inline constexpr std::size_t kCopiesOfRow = 8;
-inline constexpr std::int64_t kSmallCopyBytes = 64 * 1024;
-std::vector<CopyRow> rows_of_small_copies(const GpuWindow& window);
-
 // The stretches of one window in which no kernel ran, by why; and in which one did.
 struct WindowTime {
   std::array<Spans, kIdleKinds> idle;

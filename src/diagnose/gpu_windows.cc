@@ -12,6 +12,12 @@ namespace {
 // A wait of the host belongs to a copy if it ends so soon after it: a return from the driver takes 10-30 us.
 constexpr std::int64_t kReturn_ns = 200'000;
 
+// At least this many copies of at most so many bytes. Below 64 KiB a copy takes as long as its launch.
+constexpr std::size_t kCopiesOfRow = 8;
+constexpr std::int64_t kSmallCopyBytes = 64 * 1024;
+// Between two copies of a row: a call of .to() takes 10 to 20 us, more where the interpreter is busy.
+constexpr std::int64_t kRowPause_ns = 200'000;
+
 void tell_waits_for_copies(GpuWindow& window) {
   std::ranges::sort(window.copies, {}, [](const GpuCopy& copy) { return copy.record->begin_ns; });
   std::ranges::sort(window.waits, {}, [](const GpuWait& wait) { return wait.record->end_ns; });
@@ -22,6 +28,25 @@ void tell_waits_for_copies(GpuWindow& window) {
       if (wait->record->begin_ns < end_ns) copy.waited_for = wait->for_copy = true;
     }
   }
+}
+
+std::vector<CopyRow> rows_of_small_copies(const GpuWindow& window) {
+  std::vector<CopyRow> rows;
+  CopyRow row;
+  const auto end_row = [&] {
+    if (row.count >= kCopiesOfRow) rows.push_back(row);
+    row = {};
+  };
+  for (const GpuCopy& copy : window.copies) {
+    if (!copy.single() || copy.record->bytes > kSmallCopyBytes) continue;
+    if (row.count > 0 && copy.record->begin_ns - row.end_ns > kRowPause_ns) end_row();
+    if (row.count == 0) row.begin_ns = copy.record->begin_ns;
+    row.end_ns = std::max(row.end_ns, copy.record->end_ns);
+    ++row.count;
+    row.bytes += static_cast<double>(copy.record->bytes);
+  }
+  end_row();
+  return rows;
 }
 
 // What belongs to a window: a record is told to the last one that began before it, so that work which was launched in
@@ -102,6 +127,7 @@ std::vector<GpuWindow> gpu_windows(const record::Run& run, const record::RankRec
     window.compute = merged(std::move(sorter.kernels[i]));
     window.collective = merged(std::move(sorter.collectives[i]));
     tell_waits_for_copies(window);
+    window.rows = rows_of_small_copies(window);
     std::ranges::sort(window.kernels_ns);
     window.known_from_ns = window.kernels_ns.front();
     window.known_until_ns = window.end_ns;

@@ -29,6 +29,13 @@ struct GpuWait {
   Span span() const { return {record->begin_ns, record->end_ns}; }
 };
 
+// A row of small copies of which one follows the other so soon that between them only calls were made.
+struct CopyRow {
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::size_t count = 0;
+  double bytes = 0;
+};
+
 struct GpuWindow {
   std::int64_t begin_ns = 0, end_ns = 0;
   // From the first kernel on the device is known: what ran before may have been launched before the window.
@@ -40,6 +47,7 @@ struct GpuWindow {
   Spans collective;                      // kernels of a collective
   std::vector<GpuCopy> copies;           // in order of begin
   std::vector<GpuWait> waits;            // in order of end
+  std::vector<CopyRow> rows;             // of small ones among the copies
 };
 
 // Of the process `pid`, those inside [begin_ns, end_ns) that hold kernels and lost nothing, in order of time. One

@@ -43,6 +43,9 @@ struct Window {
   Optional rate(std::string_view metric, std::string_view label = "") const {
     return rate_in(run.find(metric, label), begin_ns, end_ns);
   }
+  Optional sum_of_rates(std::string_view metric, std::string_view label_begin) const {
+    return diagnose::sum_of_rates(run, metric, label_begin, begin_ns, end_ns);
+  }
 };
 
 // Label of the series of that metric whose value is largest.
@@ -79,10 +82,10 @@ Optional busiest_pin_thread(const Window& window) {
 // Sampled more often than all threads together.
 Optional wanting_main_threads(const Window& window) {
   Optional sum;
-  for (const record::Series& series : window.run.series) {
-    const bool main = series.label.starts_with("worker/") || series.label.starts_with("trainer/");
-    if (!main || (series.metric != "thread.cpu_s" && series.metric != "thread.runq_s")) continue;
-    if (const Optional rate = window.rate(series.metric, series.label)) sum = sum.value_or(0) + *rate;
+  for (const char* metric : {"thread.cpu_s", "thread.runq_s"}) {
+    for (const char* role : {"worker/", "trainer/"}) {
+      if (const Optional rates = window.sum_of_rates(metric, role)) sum = sum.value_or(0) + *rates;
+    }
   }
   return sum;
 }
@@ -254,6 +257,16 @@ std::optional<double> rate_in(const record::Series* series, std::int64_t begin_n
   const auto first = interpolated(*series, from), last = interpolated(*series, end_ns);
   if (!first || !last || *last < *first) return std::nullopt;
   return (*last - *first) / (static_cast<double>(end_ns - from) / 1e9);
+}
+
+std::optional<double> sum_of_rates(const record::Run& run, std::string_view metric, std::string_view label_begin,
+                                   std::int64_t begin_ns, std::int64_t end_ns) {
+  std::optional<double> sum;
+  for (const record::Series& series : run.series) {
+    if (series.metric != metric || !series.label.starts_with(label_begin)) continue;
+    if (const auto rate = rate_in(&series, begin_ns, end_ns)) sum = sum.value_or(0) + *rate;
+  }
+  return sum;
 }
 
 double Resources::taken_by_others() const {

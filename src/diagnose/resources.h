@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,5 +60,8 @@ Resources measure_resources(const record::Run& run, const Iterations& iterations
 // Mean of a gauge or rate per second of a counter inside a window; nullopt if fewer than two readings reach into it.
 std::optional<double> mean_in(const record::Series* series, std::int64_t begin_ns, std::int64_t end_ns);
 std::optional<double> rate_in(const record::Series* series, std::int64_t begin_ns, std::int64_t end_ns);
+// Of a counter, the rates of all labels that begin so, added up; nullopt if none was measured.
+std::optional<double> sum_of_rates(const record::Run& run, std::string_view metric, std::string_view label_begin,
+                                   std::int64_t begin_ns, std::int64_t end_ns);
 
 }  // namespace fullbore::diagnose

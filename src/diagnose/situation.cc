@@ -91,8 +91,7 @@ Spans pauses_of(const std::vector<Stretch>& stretches) {
 
 PlainBody plain_body(const Situation& situation) {
   const Accounted& steady = situation.steady;
-  const double body_ns = steady.body_ns + steady.claim_ns(Claim::kBlockingRead) + steady.claim_ns(Claim::kCopyCall);
-  return {body_ns / static_cast<double>(std::max<std::size_t>(1, steady.iterations)),
+  return {steady.whole_body_ns() / static_cast<double>(std::max<std::size_t>(1, steady.iterations)),
           situation.of_body(wire::Stage::kBlocking).value_or(0)};
 }
 

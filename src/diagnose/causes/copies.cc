@@ -52,13 +52,17 @@ bool copies_block(const GpuEvidence& device) {
   return device.waited_for > 0.5;
 }
 
+void set_copy_line(Cause& cause, const Situation& situation) {
+  if (const ProfiledLine* line = situation.profile.loop.line_of(wire::Stage::kCopy)) {
+    cause.where = cause.fix.where = line->where;
+  }
+}
+
 Cause make_copy_cause(const std::string& id, double share, const CopiesFrom& copies, const Situation& situation) {
   const GpuEvidence& device = *situation.device;
   Cause cause = make_cause(id, share, situation);
   cause.gain = bound_without(share);
-  if (const ProfiledLine* line = situation.profile.loop.line_of(wire::Stage::kCopy)) {
-    cause.where = cause.fix.where = line->where;
-  }
+  set_copy_line(cause, situation);
   add_evidence(cause, "no kernel running while batches are copied, per step",
                situation.device_part(&DeviceBody::copy) * situation.step_ms(), "ms", kDeviceRecords);
   add_evidence(cause, "copying to the device, per step", device.per_iteration(device.copy_ns()) / 1e6, "ms",

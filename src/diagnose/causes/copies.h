@@ -25,7 +25,9 @@ std::optional<double> pinned_rate(const Situation& situation);
 // The loop stands still for most of what is copied out of page-locked memory.
 bool copies_block(const GpuEvidence& device);
 
-// With the line that copies most, the bound, and how much was copied how fast.
+// The line of the loop that copies most, if lines were timed.
+void set_copy_line(Cause& cause, const Situation& situation);
+// With that line, the bound, and how much was copied how fast.
 Cause make_copy_cause(const std::string& id, double share, const CopiesFrom& copies, const Situation& situation);
 
 }  // namespace fullbore::diagnose

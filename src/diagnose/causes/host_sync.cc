@@ -43,8 +43,7 @@ std::optional<Cause> device_runs_dry(const Situation& situation, const Callee* r
   const std::string call = read != nullptr ? fmt::format("in {} ({})", read->name, place(read->where)) : "for a value";
   cause.summary = fmt::format(
       "The GPU runs dry for {} of each step: the loop waits for it {} before it launches more; launched ahead, it "
-      "would "
-      "be at most {} faster.",
+      "would be at most {} faster.",
       percent(share), call, factor(*cause.gain.max));
   add_evidence(cause, "no kernel running after a wait for the device, per step", share * situation.step_ms(), "ms",
                kDeviceRecords);

@@ -43,8 +43,7 @@ std::optional<Cause> launch_bound(const Situation& situation) {
   }
   cause.fix.text =
       "launch less often: torch.compile(model, mode=\"reduce-overhead\") or CUDA graphs, fused=True in the optimiser, "
-      "a "
-      "larger batch; or move Python work out of the loop";
+      "a larger batch; or move Python work out of the loop";
   cause.fix.risk = "a larger batch changes training; compiled kernels round differently";
   cause.why_not.push_back("workers, prefetching or pinning: batches are there, the GPU waits for launches");
   return cause;

@@ -17,12 +17,8 @@ constexpr double kFoughtOver = 0.1;
 // Seconds per second of torch's threads that run the backward pass and launch its kernels.
 double backward_rate(const Situation& situation, const char* metric) {
   const std::string prefix = fmt::format("backward/{}/", situation.trainer->pid);
-  double sum = 0;
-  for (const record::Series& series : situation.run->series) {
-    if (series.metric != metric || !series.label.starts_with(prefix)) continue;
-    sum += rate_in(&series, situation.iterations.whole_begin_ns, situation.iterations.whole_end_ns).value_or(0);
-  }
-  return sum;
+  const Iterations& judged = situation.iterations;
+  return sum_of_rates(*situation.run, metric, prefix, judged.whole_begin_ns, judged.whole_end_ns).value_or(0);
 }
 
 }  // namespace

@@ -46,16 +46,14 @@ std::optional<Cause> link_degraded(const Situation& situation) {
   cause.where = cause.fix.where = std::nullopt;
   cause.summary = fmt::format(
       "The link to the GPU runs at generation {:.0f} with {:.0f} lanes where generation {:.0f} with {:.0f} is "
-      "possible; "
-      "the GPU runs no kernel for {} of each step while batches are copied, and would be at most {} faster.",
+      "possible; the GPU runs no kernel for {} of each step while batches are copied, and would be at most {} faster.",
       link->generation, link->width, link->most_generation, link->most_width, percent(exposed),
       factor(*cause.gain.max));
   add_evidence(cause, "link generation, highest seen", link->generation, "", kDriverCounters);
   add_evidence(cause, "link lanes, highest seen", link->width, "", kDriverCounters);
   cause.fix.text =
       "reseat the card or its riser, try another slot, check the BIOS setting of the slot and `dmesg` for PCIe errors; "
-      "in "
-      "a cloud, ask for another machine";
+      "in a cloud, ask for another machine";
   cause.fix.risk = "none";
   cause.why_not.push_back("pinning or prefetching: they hide the copy, but the link stays half as fast for everything");
   return cause;

@@ -26,8 +26,7 @@ std::optional<Cause> link_saturated(const Situation& situation) {
       factor(*cause.gain.max));
   cause.fix.text =
       "send fewer bytes: narrower types (uint8 pictures, float16), pictures at the size that the model reads, data "
-      "that "
-      "stays on the device between epochs, augmentation on the device";
+      "that stays on the device between epochs, augmentation on the device";
   cause.fix.risk = "none where the same values arrive";
   cause.why_not.push_back("pinning: the copies come out of page-locked memory already");
   return cause;

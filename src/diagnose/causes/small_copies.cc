@@ -18,9 +18,7 @@ std::optional<Cause> small_copies(const Situation& situation) {
 
   Cause cause = make_cause("small_copies", share, situation);
   cause.gain = bound_without(share);
-  if (const ProfiledLine* line = situation.profile.loop.line_of(wire::Stage::kCopy)) {
-    cause.where = cause.fix.where = line->where;
-  }
+  set_copy_line(cause, situation);
   cause.summary = fmt::format(
       "The GPU runs no kernel for {} of each step while the batch is copied to it in {:.0f} pieces of {:.1f} kB{}; in "
       "one piece it would be at most {} faster.",

@@ -172,12 +172,9 @@ void take_bodies(const Situation& situation, Loop& loop) {
 // CPU time of the pin thread per step, 0 where there is none.
 double pin_thread_ms(const Situation& situation) {
   const std::string prefix = fmt::format("pin/{}/", situation.trainer->pid);
-  double rate = 0;
-  for (const record::Series& series : situation.run->series) {
-    if (series.metric != "thread.cpu_s" || !series.label.starts_with(prefix)) continue;
-    rate += rate_in(&series, situation.iterations.whole_begin_ns, situation.iterations.whole_end_ns).value_or(0);
-  }
-  return rate * situation.step_ms();
+  const Iterations& judged = situation.iterations;
+  const auto rate = sum_of_rates(*situation.run, "thread.cpu_s", prefix, judged.whole_begin_ns, judged.whole_end_ns);
+  return rate.value_or(0) * situation.step_ms();
 }
 
 // From the batch being in the worker's queue to next() returning it, where the loop was waiting for just that.

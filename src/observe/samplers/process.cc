@@ -44,7 +44,7 @@ void ProcessSampler::read_processes(const ProcessTree& tree, Readings& out) {
               stat->parent,
               {own, stat->system_ticks, stat->major_faults},
               {inherited, stat->children_system_ticks, stat->children_major_faults}});
-    alive_.push_back({pid, std::move(*stat)});
+    alive_.push_back({pid, std::move(*stat), ""});
   }
   measured_ |= !alive_.empty();
   if (!refused.empty()) out.missing("tree", refused);
@@ -59,6 +59,24 @@ void ProcessSampler::report_tree(Readings& out) {
   out.counter("tree.major_faults", "", "faults", static_cast<double>(total[2]));
   out.gauge("tree.rss_bytes", "", "bytes", resident);
   out.gauge("tree.processes", "", "processes", static_cast<double>(alive_.size()));
+}
+
+void ProcessSampler::report_workers(Readings& out) {
+  for (const LiveProcess& process : alive_) {
+    if (process.role != "worker") continue;
+    const TaskStat& stat = process.stat;
+    workers_.add({process.pid,
+                  stat.start_ticks,
+                  0,
+                  {stat.user_ticks + stat.system_ticks, stat.system_ticks, stat.minor_faults},
+                  {}});
+    workers_seen_ = true;
+  }
+  const TreeSum::Counts& total = workers_.end_round();
+  if (!workers_seen_) return;
+  out.counter("workers.cpu_s", "", "s", static_cast<double>(total[0]) / kTicksPerSecond);
+  out.counter("workers.cpu_system_s", "", "s", static_cast<double>(total[1]) / kTicksPerSecond);
+  out.counter("workers.minor_faults", "", "faults", static_cast<double>(total[2]));
 }
 
 void ProcessSampler::report_sizes(Readings& out) {
@@ -88,7 +106,9 @@ void ProcessSampler::report_share_of_memory(Readings& out) {
 void ProcessSampler::sample(const ProcessTree& tree, std::int64_t now_ns, Readings& out) {
   read_processes(tree, out);
   if (!measured_) return;
+  assign_roles(tree, alive_);
   report_tree(out);
+  report_workers(out);
   const bool second_round = round_++ % 2 == 0;
   sweep_.sample(tree, alive_, now_ns, second_round, out);
   if (now_ns < sizes_due_ns_) return;

@@ -23,11 +23,14 @@ class ProcessSampler final : public Sampler {
  private:
   void read_processes(const ProcessTree& tree, Readings& out);
   void report_tree(Readings& out);
+  void report_workers(Readings& out);
   void report_sizes(Readings& out);
   void report_share_of_memory(Readings& out);
 
   const base::FileReader& files_;
   TreeSum sum_;
+  TreeSum workers_;  // loader workers: CPU ticks, those in the kernel, minor faults; kept when one ends
+  bool workers_seen_ = false;
   std::vector<LiveProcess> alive_;
   ThreadSweep sweep_;
   bool measured_ = false;

@@ -20,14 +20,14 @@ struct Task {
   int parent = 1;
   std::string name = "python";
   char state = 'S';
-  int user = 0, system = 0, children_user = 0, faults = 0, start = 500, pages = 100;
+  int user = 0, system = 0, children_user = 0, minor = 0, faults = 0, start = 500, pages = 100;
 };
 
 std::string stat(const Task& t) {
-  return std::to_string(t.pid) + " (" + t.name + ") " + t.state + " " + std::to_string(t.parent) + " 0 0 0 -1 0 0 0 " +
-         std::to_string(t.faults) + " 0 " + std::to_string(t.user) + " " + std::to_string(t.system) + " " +
-         std::to_string(t.children_user) + " 0 20 0 1 0 " + std::to_string(t.start) + " 0 " + std::to_string(t.pages) +
-         " 0\n";
+  return std::to_string(t.pid) + " (" + t.name + ") " + t.state + " " + std::to_string(t.parent) + " 0 0 0 -1 0 " +
+         std::to_string(t.minor) + " 0 " + std::to_string(t.faults) + " 0 " + std::to_string(t.user) + " " +
+         std::to_string(t.system) + " " + std::to_string(t.children_user) + " 0 20 0 1 0 " + std::to_string(t.start) +
+         " 0 " + std::to_string(t.pages) + " 0\n";
 }
 
 void put_thread(base::InMemoryFiles& files, int pid, const Task& thread, const std::string& schedstat,
@@ -147,6 +147,31 @@ TEST(ProcessTest, ThreadsOfLibrariesInWorkersAreSummedApart) {
   EXPECT_THAT(out.value("workers.threads"), Optional(3.0));
   EXPECT_THAT(out.value("workers.helper_cpu_s"), Optional(5.0));
   EXPECT_THAT(out.value("workers.helper_runq_s"), Optional(1.5));
+}
+
+TEST(ProcessTest, WorkersAreSummedApartAndKeptWhenTheyEnd) {
+  base::InMemoryFiles files(Texts{});
+  put_process(files, {.user = 900, .minor = 9000});
+  put_process(files, {.pid = 10, .parent = 7, .name = "pt_data_worker", .user = 100, .system = 50, .minor = 4000});
+  put_process(files, {.pid = 11, .parent = 7, .name = "pt_data_worker", .user = 20, .system = 30, .minor = 1000});
+  RecordedReadings out;
+  ProcessSampler sampler(files);
+  sampler.sample({7, {7, 10, 11}, {7}, {}}, 0, out);
+  EXPECT_THAT(out.value("workers.cpu_s"), Optional(2.0));
+  EXPECT_THAT(out.value("workers.cpu_system_s"), Optional(0.8));
+  EXPECT_THAT(out.value("workers.minor_faults"), Optional(5000.0));
+  end_process(files, 11);
+  sampler.sample({7, {7, 10}, {7}, {}}, kSecond, out);
+  EXPECT_THAT(out.value("workers.minor_faults"), Optional(5000.0));
+}
+
+TEST(ProcessTest, ATreeWithoutWorkersSaysNothingOfThem) {
+  base::InMemoryFiles files(Texts{});
+  put_process(files, {.user = 900, .minor = 9000});
+  RecordedReadings out;
+  ProcessSampler(files).sample({7, {7}, {7}, {}}, 0, out);
+  EXPECT_FALSE(out.value("workers.cpu_s"));
+  EXPECT_FALSE(out.value("workers.minor_faults"));
 }
 
 TEST(ProcessTest, WithoutTheHookMainThreadsAreReportedAsSuch) {

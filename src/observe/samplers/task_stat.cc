@@ -6,8 +6,9 @@ namespace fullbore::observe {
 namespace {
 
 // Numbers of proc(5); the first two, pid and name, are taken off before.
-constexpr std::size_t kState = 3, kParent = 4, kMajorFaults = 12, kChildrenMajorFaults = 13, kUser = 14, kSystem = 15,
-                      kChildrenUser = 16, kChildrenSystem = 17, kNice = 19, kThreads = 20, kStart = 22, kResident = 24;
+constexpr std::size_t kState = 3, kParent = 4, kMinorFaults = 10, kMajorFaults = 12, kChildrenMajorFaults = 13,
+                      kUser = 14, kSystem = 15, kChildrenUser = 16, kChildrenSystem = 17, kNice = 19, kThreads = 20,
+                      kStart = 22, kResident = 24;
 
 template <typename T>
 bool take(const std::vector<std::string_view>& rest, std::size_t field, T& into) {
@@ -28,13 +29,13 @@ std::optional<TaskStat> parse_task_stat(std::string_view text) {
   TaskStat stat;
   stat.name = text.substr(open + 1, close - open - 1);
   stat.state = rest[0][0];
-  const bool whole = take(rest, kParent, stat.parent) && take(rest, kMajorFaults, stat.major_faults) &&
-                     take(rest, kChildrenMajorFaults, stat.children_major_faults) &&
-                     take(rest, kUser, stat.user_ticks) && take(rest, kSystem, stat.system_ticks) &&
-                     take(rest, kChildrenUser, stat.children_user_ticks) &&
-                     take(rest, kChildrenSystem, stat.children_system_ticks) && take(rest, kNice, stat.nice) &&
-                     take(rest, kThreads, stat.threads) && take(rest, kStart, stat.start_ticks) &&
-                     take(rest, kResident, stat.resident_pages);
+  const bool whole =
+      take(rest, kParent, stat.parent) && take(rest, kMinorFaults, stat.minor_faults) &&
+      take(rest, kMajorFaults, stat.major_faults) && take(rest, kChildrenMajorFaults, stat.children_major_faults) &&
+      take(rest, kUser, stat.user_ticks) && take(rest, kSystem, stat.system_ticks) &&
+      take(rest, kChildrenUser, stat.children_user_ticks) && take(rest, kChildrenSystem, stat.children_system_ticks) &&
+      take(rest, kNice, stat.nice) && take(rest, kThreads, stat.threads) && take(rest, kStart, stat.start_ticks) &&
+      take(rest, kResident, stat.resident_pages);
   if (!whole) return std::nullopt;
   return stat;
 }

@@ -13,6 +13,7 @@ struct TaskStat {
   std::string name;
   char state = '?';
   std::uint32_t parent = 0;
+  std::uint64_t minor_faults = 0;  // pages that needed no disk
   std::uint64_t major_faults = 0;
   std::uint64_t children_major_faults = 0;
   std::uint64_t user_ticks = 0;

@@ -54,21 +54,24 @@ bool is_trainer(const ProcessTree& tree, std::uint32_t pid) {
   return std::ranges::count(tree.trainers, pid) > 0;
 }
 
-}  // namespace
-
-void ThreadSweep::remember(std::string_view role, std::uint32_t pid, std::uint32_t tid) {
-  if (important_.size() >= kMostImportant) return;
-  important_.push_back({pid, tid, std::string(role) + "/" + std::to_string(pid) + "/" + std::to_string(tid)});
-}
-
-std::string_view ThreadSweep::role_of(const ProcessTree& tree, const LiveProcess& process,
-                                      const std::vector<LiveProcess>& alive) {
+std::string_view role_of(const ProcessTree& tree, const LiveProcess& process, const std::vector<LiveProcess>& alive) {
   if (is_trainer(tree, process.pid)) return "trainer";
   if (process.stat.name == "pt_data_worker") return "worker";
   // Before torch named its workers they were children of the trainer under the same name.
   const LiveProcess* parent = find(alive, process.stat.parent);
   if (parent != nullptr && is_trainer(tree, parent->pid)) return parent->stat.name == process.stat.name ? "worker" : "";
   return tree.trainers.empty() ? "main" : "";
+}
+
+}  // namespace
+
+void assign_roles(const ProcessTree& tree, std::vector<LiveProcess>& alive) {
+  for (LiveProcess& process : alive) process.role = role_of(tree, process, alive);
+}
+
+void ThreadSweep::remember(std::string_view role, std::uint32_t pid, std::uint32_t tid) {
+  if (important_.size() >= kMostImportant) return;
+  important_.push_back({pid, tid, std::string(role) + "/" + std::to_string(pid) + "/" + std::to_string(tid)});
 }
 
 void ThreadSweep::read_thread(std::uint32_t pid, std::string_view tid, bool is_helper, States& states, Readings& out) {
@@ -99,15 +102,14 @@ void ThreadSweep::read_thread(std::uint32_t pid, std::string_view tid, bool is_h
   if (is_helper) helpers_.add({*id, 0, 0, {times->cpu_ns, times->queue_ns}, {}});
 }
 
-void ThreadSweep::sweep(const ProcessTree& tree, const std::vector<LiveProcess>& alive, Readings& out) {
+void ThreadSweep::sweep(const std::vector<LiveProcess>& alive, Readings& out) {
   important_.clear();
   States states;
   for (const LiveProcess& process : alive) {
-    const std::string_view role = role_of(tree, process, alive);
-    if (!role.empty()) remember(role, process.pid, process.pid);
+    if (!process.role.empty()) remember(process.role, process.pid, process.pid);
     const auto tids = files_.list(proc_path(process.pid, "task"));
     if (!tids) continue;
-    const bool is_worker = role == "worker";
+    const bool is_worker = process.role == "worker";
     const std::string main = std::to_string(process.pid);
     for (const std::string& tid : *tids) read_thread(process.pid, tid, is_worker && tid != main, states, out);
     states.workers += is_worker ? 1 : 0;
@@ -166,7 +168,7 @@ void ThreadSweep::sample(const ProcessTree& tree, const std::vector<LiveProcess>
     std::int64_t threads = 0;
     for (const LiveProcess& process : alive) threads += process.stat.threads;
     due_ns_ = now_ns + kSweepPeriodNs * (1 + threads / kThreadsPerPeriod);
-    sweep(tree, alive, out);
+    sweep(alive, out);
   }
   if (!with_important) return;
   lock_.keep_only(tree.trainers);

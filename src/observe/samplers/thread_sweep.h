@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/file_reader.h"
@@ -17,7 +18,11 @@ namespace fullbore::observe {
 struct LiveProcess {
   std::uint32_t pid = 0;
   TaskStat stat;
+  std::string_view role;  // what it is to the tree: "trainer", "worker", "main", or "" if nothing of note
 };
+
+// Sets every process's role.
+void assign_roles(const ProcessTree& tree, std::vector<LiveProcess>& alive);
 
 class ThreadSweep {
  public:
@@ -40,11 +45,8 @@ class ThreadSweep {
     double workers = 0, of_workers = 0;  // processes, their threads
   };
 
-  void sweep(const ProcessTree& tree, const std::vector<LiveProcess>& alive, Readings& out);
+  void sweep(const std::vector<LiveProcess>& alive, Readings& out);
   void read_thread(std::uint32_t pid, std::string_view tid, bool is_helper, States& states, Readings& out);
-  // What the main thread of that process is to the tree: "trainer", "worker", "main", or "" if nothing of note.
-  static std::string_view role_of(const ProcessTree& tree, const LiveProcess& process,
-                                  const std::vector<LiveProcess>& alive);
   void remember(std::string_view role, std::uint32_t pid, std::uint32_t tid);
   void look_for_lock(const Important& thread, Readings& out);
   void report(const Important& thread, const std::vector<LiveProcess>& alive, Readings& out);

@@ -41,6 +41,22 @@ def test_a_runner_that_dies_without_a_failed_test_counts_as_failed(tmp_path):
     assert result.returncode == 1
 
 
+def test_a_test_that_passes_at_the_second_try_is_named_and_counted_as_passed(tmp_path):
+    write_results(tmp_path, "pytest.xml", PASSED, FAILED)
+    write_results(tmp_path, "pytest.again.xml", FAILED.replace("<failure message=\"no\"/>", ""))
+    result = sum_results(tmp_path, "pytest")
+    assert result.stdout.splitlines() == ["passed at the second try only: tests.x.b", "2 passed, 0 failed, 0 skipped"]
+    assert result.returncode == 0
+
+
+def test_a_test_that_fails_twice_has_failed_once(tmp_path):
+    write_results(tmp_path, "pytest.xml", PASSED, FAILED)
+    write_results(tmp_path, "pytest.again.xml", FAILED)
+    result = sum_results(tmp_path, "pytest")
+    assert result.stdout.splitlines() == ["failed: tests.x.b", "1 passed, 1 failed, 0 skipped"]
+    assert result.returncode == 1
+
+
 def test_no_test_at_all_is_a_failure(tmp_path):
     assert sum_results(tmp_path).returncode == 1
 

@@ -195,6 +195,14 @@ def test_drawn_values_depend_on_the_seed_and_the_case_alone():
     assert case.drawn(first, 3).values["kind"] in ("x", "y")
 
 
+def test_a_seed_draws_which_of_the_variations_run():
+    one = Case("a", Expected("a"), variations=[vary(""), vary("x"), vary("y"), vary("z")], ranges={"size": between(1, 9)})
+    few = [[run.variation.name for run in runs([one], seed, all_of_them=False)] for seed in range(20)]
+    assert all(names[0] == "" and names[2] == "seed%d" % seed for seed, names in enumerate(few))
+    assert {names[1] for names in few} == {"x", "y", "z"}
+    assert len(runs([one], 3)) == 5
+
+
 def everything():
     return runs(kinds.all_cases(), seed=1)
 

@@ -20,7 +20,10 @@ def options(arguments):
         "--only", nargs="+", metavar="ID", help="cases or single variations: no_workers, no_workers.text"
     )
     parser.add_argument("--subset", choices=["ci", "base"], help="the few that CI runs; each script as it stands")
-    parser.add_argument("--seed", type=int, help="also one variation of each case with values drawn by this seed")
+    parser.add_argument(
+        "--seed", type=int, help="draws one variation of each case with values of its own, and which others run"
+    )
+    parser.add_argument("--all", action="store_true", help="every variation of each case, not just three")
     parser.add_argument("--repeat", type=int, default=1, metavar="K", help="run each K times")
     parser.add_argument(
         "--retry", type=int, default=0, metavar="K", help="run again, up to K times, what was not right"
@@ -58,7 +61,7 @@ def _seconds(text):
 
 
 def selected(asked):
-    everything = runs(kinds.all_cases(), asked.seed, asked.repeat)
+    everything = runs(kinds.all_cases(), asked.seed, asked.repeat, asked.all or bool(asked.only or asked.seed is None))
     if asked.subset or asked.record:
         everything = [run for run in everything if not run.variation.name and (run.case.ci or asked.subset != "ci")]
     if asked.only:

@@ -105,11 +105,17 @@ def drawn(case, seed):
     return Variation("seed%s" % seed, {name: case.ranges[name].draw(rng) for name in sorted(case.ranges)})
 
 
-def runs(cases, seed=None, repeat=1):
+def few(case, seed):
+    """The script as it stands and one more of its variations, which the seed draws."""
+    first, *others = case.variations or [Variation("")]
+    return [first, *random.Random("%s of %s" % (seed, case.name)).sample(others, min(1, len(others)))]
+
+
+def runs(cases, seed=None, repeat=1, all_of_them=True):
     """Every run of these cases, the variations of a case one after the other, repeats last."""
     once = []
     for case in cases:
-        variations = [*(case.variations or [Variation("")])]
+        variations = [*(case.variations or [Variation("")])] if all_of_them else few(case, seed)
         if seed is not None and case.ranges:
             variations.append(drawn(case, seed))
         once += [(case, variation) for variation in variations]

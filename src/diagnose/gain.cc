@@ -15,11 +15,6 @@ constexpr int kWorkersWithoutCores = 4;  // when the number of cores is not know
 // A loader that only just keeps up still makes the loop wait now and then.
 constexpr double kMargin = 1.1;
 
-double trainers_on_host(const Resources& resources) {
-  if (!resources.usable_cores || !resources.rank_cores || *resources.rank_cores <= 0) return 1;
-  return *resources.usable_cores / *resources.rank_cores;
-}
-
 int most_workers(const Situation& situation) {
   double most = kWorkersWithoutCores;
   if (const auto cores = situation.resources.rank_cores) {
@@ -32,6 +27,11 @@ int most_workers(const Situation& situation) {
 }
 
 }  // namespace
+
+double trainers_on_host(const Resources& resources) {
+  if (!resources.usable_cores || !resources.rank_cores || *resources.rank_cores <= 0) return 1;
+  return *resources.usable_cores / *resources.rank_cores;
+}
 
 Gain bound_without(double share) {
   Gain gain;
@@ -49,11 +49,13 @@ std::optional<double> cpu_ms_per_step(const Situation& situation) {
   return *share * *batch_ms;
 }
 
-Gain bound_with_cores(const Situation& situation, double share) {
+Gain bound_with_cores(const Situation& situation, double share, double worker_cpu) {
   Gain gain = bound_without(share);
   const auto cpu_ms = cpu_ms_per_step(situation);
   if (!cpu_ms || !situation.resources.rank_cores || *situation.resources.rank_cores <= 0) return gain;
-  const double least_ms = *cpu_ms / *situation.resources.rank_cores;
+  const double saved_ms = (1 - worker_cpu) * situation.resources.worker_cores.value_or(0) /
+                          trainers_on_host(situation.resources) * situation.step_ms();
+  const double least_ms = std::max(0.0, *cpu_ms - saved_ms) / *situation.resources.rank_cores;
   if (least_ms > 0) gain.max = std::clamp(situation.step_ms() / least_ms, 1.0, *gain.max);
   return gain;
 }

@@ -11,9 +11,11 @@ namespace fullbore::diagnose {
 
 // Amdahl: the share of the time vanishes and nothing takes its place.
 Gain bound_without(double share);
-// The same for input that is made by processes: the CPU work of a step still has to fit the usable cores.
-Gain bound_with_cores(const Situation& situation, double share);
+// The same for input that is made by processes: the CPU work of a step still has to fit the usable cores. `worker_cpu`
+// is what of the workers' part is left after the change.
+Gain bound_with_cores(const Situation& situation, double share, double worker_cpu = 1);
 
+double trainers_on_host(const Resources& resources);  // that share the usable cores; 1 where not known
 // CPU milliseconds that this trainer and its workers burn per step; nullopt if it was not measured.
 std::optional<double> cpu_ms_per_step(const Situation& situation);
 

@@ -6,11 +6,10 @@
 namespace fullbore::diagnose::replay {
 namespace {
 
-// Workers collate into shared memory, whose pages are new each time; so are more of the pages that a sample is made in.
-// Loops over small arrays paid twice as much (0.85 ms per MB, 1.15), workers that decode photographs nothing at all:
-// the middle, and an interval that holds both.
+// Workers collate into shared memory, whose pages are new each time. Loops over small arrays paid twice as much (0.85
+// ms per MB), workers that decode photographs nothing at all: the middle, and an interval that holds both. Samples cost
+// what they did before: workers that Fullbore starts keep the memory that they free.
 constexpr double kCollateMsPerMb = 0.4;
-constexpr double kFetchFactor = 1.07;
 // Putting it into the queue, serialising it, and taking it out at the other end.
 constexpr double kDispatchMs = 1.5, kPutMs = 0.5, kTransitMs = 1.5, kReceiveMs = 1.0;
 // The loop gives the pages of the batch before back.
@@ -21,7 +20,6 @@ constexpr double kReleaseMsPerMb = 0.35;
 void add_handoff(Loop& loop) {
   for (auto& pool : loop.batches) {
     for (BatchCost& cost : pool) {
-      cost.fetch_cpu *= kFetchFactor;
       cost.collate_cpu += kCollateMsPerMb * loop.batch_mb;
       cost.put += kPutMs;
     }
@@ -35,7 +33,6 @@ void add_handoff(Loop& loop) {
 void remove_handoff(Loop& loop) {
   for (auto& pool : loop.batches) {
     for (BatchCost& cost : pool) {
-      cost.fetch_cpu /= kFetchFactor;
       cost.collate_cpu = std::max(0.0, cost.collate_cpu - kCollateMsPerMb * loop.batch_mb);
       cost.put = 0;
     }

@@ -34,6 +34,7 @@ void change_handoff(const Change& change, Handoff& handoff) {
   handoff.sampler *= change.sampler;
   handoff.dispatch *= change.handoff;
   handoff.transit *= change.handoff;
+  handoff.transit_blocked *= change.handoff;
   handoff.pin *= change.handoff * change.pin;
   handoff.receive = others * change.handoff + handoff.sampler;
 }

@@ -35,6 +35,7 @@ struct Handoff {
   double pin = 0;       // in the pin thread, which does one batch after the other
   double receive = 0;   // on the loop's core, in next(): unpickling, and the sampler's share
   double sampler = 0;   // of receive
+  double transit_blocked = 0;  // on the same way, waiting for the worker's interpreter: it takes no core
 };
 
 // The edges of an epoch, and what of the whole run no step and no epoch edge accounts for.

@@ -240,8 +240,14 @@ void take_handoff(const Situation& situation, Loop& loop) {
   }
   loop.handoff.dispatch = dispatch_ms(situation, loop).value_or(0);
   loop.handoff.pin = situation.loader.pin_memory.value_or(false) ? pin_thread_ms(situation) : 0;
-  if (const auto late = late_handoff_ms(situation, loop.handoff.receive))
-    loop.handoff.transit = std::max(0.0, *late - loop.handoff.pin);
+  const auto late = late_handoff_ms(situation, loop.handoff.receive);
+  if (!late) return;
+  const double way = std::max(0.0, *late - loop.handoff.pin);
+  // What the threads that send did not compute they waited, for the interpreter of their worker above all.
+  const auto sending = situation.resources.helper_cores;
+  const double computed = sending ? *sending / trainers_on_host(situation.resources) * situation.step_ms() : way;
+  loop.handoff.transit = std::min(way, computed);
+  loop.handoff.transit_blocked = way - loop.handoff.transit;
 }
 
 // Steps of each pass over the loader that was seen from its first to its last batch.

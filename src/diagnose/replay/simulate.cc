@@ -178,7 +178,7 @@ class Replay {
     if (phase == Phase::kCollate) {
       busy_ += now_ - busy_since_[w];
       made_[w].push_back(making_[w]);
-      if (made_[w].size() == 1) begin(feeder(worker), Phase::kTransit, {0, 0, loop_.handoff.transit});
+      if (made_[w].size() == 1) begin(feeder(worker), Phase::kTransit, in_transit());
     }
     make_next(worker);
   }
@@ -198,11 +198,13 @@ class Replay {
     return {cost.fetch_blocked / chunks, cost.device_bytes / chunks, cost.fetch_cpu / chunks, std::max(1, cost.chunks)};
   }
 
+  Work in_transit() const { return {loop_.handoff.transit_blocked, 0, loop_.handoff.transit}; }
+
   void finish_transit(int worker) {
     const auto w = static_cast<std::size_t>(worker);
     const std::size_t batch = made_[w].front();
     made_[w].pop_front();
-    if (!made_[w].empty()) begin(feeder(worker), Phase::kTransit, {0, 0, loop_.handoff.transit});
+    if (!made_[w].empty()) begin(feeder(worker), Phase::kTransit, in_transit());
     if (loop_.handoff.pin <= 0) return arrive(batch);
     pinning_.push_back(batch);
     if (pinning_.size() == 1) begin(pin_task(), Phase::kPin, {0, 0, loop_.handoff.pin});

@@ -31,6 +31,7 @@ _LAZY = {
     "decode_jpeg": ".jpeg",
     "jpeg_checkpoints": ".jpeg",
     "jpeg_header": ".jpeg",
+    "keep_freed_memory": ".workers",
 }
 
 __all__ = [*_LAZY, "observe", "step", "watching"]

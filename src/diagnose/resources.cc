@@ -99,6 +99,9 @@ void measure_cores(const Window& window, Resources& out) {
   out.tree_cores = window.rate("tree.cpu_s");
   out.runq_cores = window.rate("tree.runq_s");
   out.pin_busy = busiest_pin_thread(window);
+  out.worker_cores = window.rate("workers.cpu_s");
+  out.worker_kernel_cores = window.rate("workers.cpu_system_s");
+  out.worker_faults_per_s = window.rate("workers.minor_faults");
   out.worker_threads = window.mean("workers.threads");
   const Optional helping = window.rate("workers.helper_cpu_s"), queued = window.rate("workers.helper_runq_s");
   out.helper_cores = helping;

@@ -18,19 +18,22 @@ inline constexpr double kThreadsWithLibrary = 2.5;
 
 struct Resources {
   std::optional<double> machine_cores, affinity_cores, quota_cores;
-  std::optional<double> usable_cores;        // of the job: min(affinity, cpuset, quota)
-  std::optional<double> rank_cores;          // usable cores per training process of this host
-  std::optional<double> tree_cores;          // in use by the job
-  std::optional<double> neighbour_cores;     // in use by others on the cores that the job may use
-  std::optional<double> free_cores;          // usable - tree - neighbours, not below 0
-  std::optional<double> machine_free_cores;  // idle cores of the machine, those that the job may not use included
-  std::optional<double> runq_cores;          // threads of the job that wanted a core and had none
-  std::optional<double> worker_threads;      // alive in each loader worker
-  std::optional<double> helper_threads;      // of all workers' threads but the main ones, those that wanted a core
-  std::optional<double> helper_cores;        // of the same, those that had one
-  std::optional<double> main_threads;        // main threads of trainers and workers that wanted a core
-  std::optional<double> pin_busy;            // of the thread that pins: share of time on a core or waiting for one
-  std::optional<double> throttled_periods;   // share of quota periods in which the job was stopped
+  std::optional<double> usable_cores;         // of the job: min(affinity, cpuset, quota)
+  std::optional<double> rank_cores;           // usable cores per training process of this host
+  std::optional<double> tree_cores;           // in use by the job
+  std::optional<double> neighbour_cores;      // in use by others on the cores that the job may use
+  std::optional<double> free_cores;           // usable - tree - neighbours, not below 0
+  std::optional<double> machine_free_cores;   // idle cores of the machine, those that the job may not use included
+  std::optional<double> runq_cores;           // threads of the job that wanted a core and had none
+  std::optional<double> worker_threads;       // alive in each loader worker
+  std::optional<double> helper_threads;       // of all workers' threads but the main ones, those that wanted a core
+  std::optional<double> helper_cores;         // of the same, those that had one
+  std::optional<double> worker_cores;         // in use by all workers
+  std::optional<double> worker_kernel_cores;  // of these in the kernel
+  std::optional<double> worker_faults_per_s;  // pages that all workers fetched without a disk
+  std::optional<double> main_threads;         // main threads of trainers and workers that wanted a core
+  std::optional<double> pin_busy;             // of the thread that pins: share of time on a core or waiting for one
+  std::optional<double> throttled_periods;    // share of quota periods in which the job was stopped
   std::optional<double> tree_read_bytes_per_s, tree_read_chars_per_s;
   std::string device;  // under the data files, "" unknown
   std::string mount_type;

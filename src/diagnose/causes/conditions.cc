@@ -30,6 +30,11 @@ constexpr double kLeastGain = 1.05;
 constexpr double kPinBusy = 0.8;
 // Threads in want of a core, on average: a quarter above the cores cannot be rounding of two samplers' clocks.
 constexpr double kOversubscribed = 1.25;
+constexpr double kPageBytes = 4096;
+// Of the kernel, for a page that is mapped and zeroed, and given back later: 2.2 to 2.9 us where workers decode
+// photographs (docs/performance.md, "Memory that workers give back").
+constexpr double kFaultSeconds = 2.5e-6;
+constexpr double kRefetchedShare = 0.10;
 // Of a worker: what its other threads want beyond the sending of batches.
 constexpr double kHelperShare = 0.25;
 
@@ -142,6 +147,21 @@ double handing_over(const Situation& situation) {
   // Without a free core the worker's thread that sends may have stood in line, too, and nobody measured that: then only
   // what the training thread computes to take a batch is sure.
   return (no_core_free(situation) ? std::min(way_ns, cpu_ns) : way_ns) / situation.steady.total_ns;
+}
+
+std::optional<double> refetched_memory_share(const Situation& situation) {
+  const Resources& resources = situation.resources;
+  if (!has_workers(situation) || !resources.worker_cores || !resources.worker_kernel_cores) return std::nullopt;
+  if (!resources.worker_faults_per_s || *resources.worker_cores <= 0 || situation.step_ms() <= 0) return std::nullopt;
+  const double batch_pages = situation.loader.batch_mb.value_or(0) * 1e6 / kPageBytes;
+  const double of_batches = batch_pages * trainers_on_host(resources) * 1e3 / situation.step_ms();
+  const double refetched = std::max(0.0, *resources.worker_faults_per_s - of_batches);
+  return std::min(*resources.worker_kernel_cores, refetched * kFaultSeconds) / *resources.worker_cores;
+}
+
+std::optional<double> cost_with_kept_memory(const Situation& situation) {
+  const auto share = refetched_memory_share(situation);
+  return share && *share >= kRefetchedShare ? std::optional(1 - *share) : std::nullopt;
 }
 
 bool pin_thread_busy(const Situation& situation) {

@@ -31,6 +31,13 @@ bool all_busy(const Situation& situation);          // the workers, nearly all o
 bool waits_in_line(const Situation& situation);     // finished batches lie behind a missing one, and workers idle
 // Share of the steady step in which a finished batch was on its way, waiting for a core left out; 0 without workers.
 double handing_over(const Situation& situation);
+// Of the workers' CPU time, the share that goes into pages which they gave back and fetched again: an allocator returns
+// what a sample took, and the next one begins with new, zeroed pages. Those of the batch itself, which is new each
+// time, are left out. nullopt where it was not measured.
+std::optional<double> refetched_memory_share(const Situation& situation);
+// What of a sample's CPU time is left where workers keep the memory that they free; nullopt where that is not worth a
+// change.
+std::optional<double> cost_with_kept_memory(const Situation& situation);
 bool pin_thread_busy(const Situation& situation);  // the thread that copies batches to pinned memory, all of its time
 // Intervals of this kind on the training thread that fall, in part at least, into the whole run.
 std::vector<const wire::IntervalRecord*> intervals_of(const Situation& situation, wire::IntervalKind kind);

@@ -51,6 +51,33 @@ std::string others(const Resources& resources) {
 // well before.
 constexpr double kTakenByOthers = 0.5;
 
+void change_what_samples_cost(Cause& cause, const Situation& situation, const std::optional<Location>& where) {
+  cause.change = at_half_its_cost(cause.stage, situation);
+  cause.summary = fmt::format(
+      "The training loop waits {} of each step for batches although all {} are busy{}, above all with {}{}; only "
+      "cheaper samples or more cores can help: it would be {}{}.",
+      percent(situation.wait_share()), cores(situation.resources.usable_cores.value_or(0)), others(situation.resources),
+      stage_words(cause.stage), in_place(where), kFasterHere, kWithHere);
+  cause.fix.text = cheaper_work(cause.stage);
+  cause.fix.risk = "depends on the change: compare a few samples before and after";
+}
+
+// What needs no change of a sample comes first; cheaper work is the second step.
+void change_memory(Cause& cause, const Situation& situation, double sample_cpu) {
+  cause.change = {};
+  cause.change.sample_cpu = sample_cpu;
+  cause.change.words = "with workers that keep the memory they free";
+  cause.summary = fmt::format(
+      "The training loop waits {} of each step for batches although all {} are busy{}: {} of the workers' CPU time "
+      "goes "
+      "into memory that each sample gives back and the next one fetches again; it would be {}{}.",
+      percent(situation.wait_share()), cores(situation.resources.usable_cores.value_or(0)), others(situation.resources),
+      percent(1 - sample_cpu), kFasterHere, kWithHere);
+  cause.fix.text = fmt::format("{}; then {}", kKeepFreedMemory, cheaper_work(cause.stage));
+  set_settings(cause, situation, {keep_freed_memory()});
+  cause.fix.risk = "the same samples in the same order; each worker stays as large as its largest sample made it";
+}
+
 void blame_others(Cause& cause, const Situation& situation, const std::optional<Location>& where) {
   const Resources& resources = situation.resources;
   cause.summary = fmt::format(
@@ -83,22 +110,21 @@ std::optional<Cause> cpu_saturated(const Situation& situation) {
   Cause cause = make_cause("cpu_saturated", share, situation);
   cause.stage = situation.costliest_stage();
   cause.gain = bound_without(cause.share);
-  cause.change = at_half_its_cost(cause.stage, situation);
   const ProfiledLine* line = situation.stage_line(cause.stage);
   if (line != nullptr) cause.fix.where = line->where;
   const auto where = line ? std::optional(line->where) : std::nullopt;
-  cause.summary = fmt::format(
-      "The training loop waits {} of each step for batches although all {} are busy{}, above all with {}{}; only "
-      "cheaper samples or more cores can help: it would be {}{}.",
-      percent(situation.wait_share()), cores(situation.resources.usable_cores.value_or(0)), others(situation.resources),
-      stage_words(cause.stage), in_place(where), kFasterHere, kWithHere);
   add_evidence(cause, "usable cores", situation.resources.usable_cores, "", "affinity, cpuset, quota");
   add_evidence(cause, "in use by this job", situation.resources.tree_cores, "", "/proc/PID/stat");
   add_evidence(cause, "in use by others", situation.resources.neighbour_cores, "", "/proc/stat");
   add_wait_evidence(cause, situation);
-  cause.fix.text = cheaper_work(cause.stage);
-  cause.fix.risk = "depends on the change: compare a few samples before and after";
-  if (situation.resources.taken_by_others() >= kTakenByOthers) blame_others(cause, situation, where);
+  const auto kept = cost_with_kept_memory(situation);
+  if (kept) add_memory_evidence(cause, situation);
+  if (situation.resources.taken_by_others() >= kTakenByOthers)
+    blame_others(cause, situation, where);
+  else if (kept)
+    change_memory(cause, situation, *kept);
+  else
+    change_what_samples_cost(cause, situation, where);
   cause.why_not.push_back(
       fmt::format("more workers than {}: no core is free to run them", situation.loader.workers.value_or(0)));
   return cause;

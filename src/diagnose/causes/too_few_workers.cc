@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "diagnose/causes/causes.h"
 #include "diagnose/causes/conditions.h"
@@ -29,11 +32,17 @@ std::optional<Cause> too_few_workers(const Situation& situation) {
 
   Cause cause = make_cause("too_few_workers", situation.wait_share(), situation);
   cause.stage = situation.stage();
-  cause.gain = blocked_mostly(situation) ? bound_without(cause.share) : bound_with_cores(situation, cause.share);
   const std::int64_t now = *situation.loader.workers;
   const int workers = more_workers(situation);
   cause.change.workers = workers;
   cause.change.words = fmt::format("with {} workers", workers);
+  const auto kept = cost_with_kept_memory(situation);
+  if (kept) {
+    cause.change.sample_cpu = *kept;
+    cause.change.words += " that keep the memory they free";
+  }
+  cause.gain = blocked_mostly(situation) ? bound_without(cause.share)
+                                         : bound_with_cores(situation, cause.share, kept.value_or(1));
   cause.summary = fmt::format(
       "The training loop waits {} of each step for {} in {} worker{} that {} busy all the time{}, while {}; {} "
       "would make it {}.",
@@ -42,9 +51,15 @@ std::optional<Cause> too_few_workers(const Situation& situation) {
       workers, kFasterHere);
   add_evidence(cause, "workers busy", situation.makers.busy, "share", "hook");
   add_wait_evidence(cause, situation);
+  if (kept) add_memory_evidence(cause, situation);
   add_evidence(cause, "free cores", situation.resources.free_cores, "", "/proc/PID/stat");
   cause.fix.text = fmt::format("use {} workers instead of {}", workers, now);
-  set_settings(cause, situation, {{"num_workers", std::to_string(now), std::to_string(workers)}});
+  std::vector<Setting> settings = {{"num_workers", std::to_string(now), std::to_string(workers)}};
+  if (kept) {
+    cause.fix.text += fmt::format(", and {}", kKeepFreedMemory);
+    settings.push_back(keep_freed_memory());
+  }
+  set_settings(cause, situation, std::move(settings));
   cause.fix.risk =
       "the same samples in the same order; random augmentation draws from other random numbers, and each "
       "worker needs its memory";

@@ -148,6 +148,15 @@ void set_settings(Cause& cause, const Situation& situation, std::vector<Setting>
       fmt::format("fullbore run --fix={} -- {}", shell_quoted(situation.run->folder), watched_command(*situation.run));
 }
 
+void add_memory_evidence(Cause& cause, const Situation& situation) {
+  add_evidence(cause, "of the workers' CPU time, memory given back and fetched again",
+               refetched_memory_share(situation), "share", "/proc/PID/stat: time in the kernel, page faults");
+}
+
+Setting keep_freed_memory() {
+  return {"keep_freed_memory", "False", "True"};
+}
+
 std::string watched_command(const record::Run& run) {
   std::string command;
   for (const std::string& word : run.info.command) command += (command.empty() ? "" : " ") + shell_quoted(word);

@@ -34,6 +34,11 @@ void add_evidence(Cause& cause, const std::string& metric, std::optional<double>
                   const std::string& source);
 // The loader's settings to change, with the diff and the command that tries them.
 void set_settings(Cause& cause, const Situation& situation, std::vector<Setting> settings);
+// That workers keep the memory which they free: what shows it, the setting, and the words for doing it by hand.
+void add_memory_evidence(Cause& cause, const Situation& situation);
+Setting keep_freed_memory();
+inline constexpr const char* kKeepFreedMemory =
+    "let workers keep the memory that they free (worker_init_fn=fullbore.keep_freed_memory)";
 // The command that was watched, quoted for a shell.
 std::string watched_command(const record::Run& run);
 std::string bool_text(bool value);  // as Python writes it

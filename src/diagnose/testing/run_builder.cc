@@ -366,6 +366,12 @@ void simulate_into(RunBuilder& builder, const Simulation& simulation) {
   builder.gauge("cpu.usable_cores", usable);
   builder.counter("tree.cpu_s", std::min(used, usable), end);
   builder.counter("cpu.usable_busy_s", std::min(used, usable), end);
+  if (simulation.workers > 0 && simulation.kernel_share > 0) {
+    const double kernel = simulation.kernel_share * used;
+    builder.counter("workers.cpu_s", used, end);
+    builder.counter("workers.cpu_system_s", kernel, end);
+    builder.counter("workers.minor_faults", kernel / (simulation.faults_us * 1e-6), end);
+  }
   if (simulation.quota_cores) {
     builder.gauge("cgroup.cpu_quota_cores", *simulation.quota_cores);
     builder.counter("cgroup.cpu_periods", 10, end);

@@ -72,6 +72,8 @@ struct Simulation {
   std::optional<double> quota_cores = {};  // set: throttled when all of it is wanted
   double body_cpu_ms = 1;                  // CPU time of the loop body
   std::map<wire::Stage, double> stages = {{wire::Stage::kDecode, 0.7}, {wire::Stage::kRead, 0.1}};
+  double kernel_share = 0;      // of the workers' CPU time, for ...
+  double faults_us = 2.5;       // ... page faults that take this each
   double read_bytes_share = 0;  // of the bytes asked for, from the device
   double device_busy = 0, device_queue = 0;
   std::string device = "cpu";  // of the model

@@ -15,6 +15,7 @@ from torch.utils.data import DataLoader
 from .prefetch.devices import open_device
 from .prefetch.loader import PrefetchDataLoader
 from .watching import _hook
+from .workers import keep_freed_memory
 
 AUTO = "auto"
 BUDGET_S = 3.0
@@ -61,7 +62,8 @@ def build_optimized_dataloader(
 
     Measures a few batches in a child process, within `budget` seconds, and chooses workers within the cores that this
     process may use (affinity, quota, shared by LOCAL_WORLD_SIZE ranks), its memory and /dev/shm; one or two cores stay with
-    the training thread. Whatever is given instead of "auto" is taken as it is. A dataset that holds open files, sockets or
+    the training thread. Workers keep the memory that they free (fullbore.keep_freed_memory), unless a worker_init_fn is
+    given. Whatever is given instead of "auto" is taken as it is. A dataset that holds open files, sockets or
     random generators gets no workers, with the reason.
 
     batch_size, shuffle, drop_last and further keywords (sampler, batch_sampler, collate_fn, generator, ...): as in torch.
@@ -89,6 +91,9 @@ def build_optimized_dataloader(
     settings = dict(choice.settings)
     if choice.context is not None and "multiprocessing_context" not in keywords:
         settings["multiprocessing_context"] = choice.context
+    if settings["num_workers"] > 0 and keywords.get("worker_init_fn") is None:
+        keywords.pop("worker_init_fn", None)
+        settings["worker_init_fn"] = keep_freed_memory
     if settings["num_workers"] == 0:
         for name in ("prefetch_factor", "multiprocessing_context"):
             if name not in pinned:
@@ -118,7 +123,7 @@ def _choose(arguments, pinned, target, prefetched, budget, cache):
     present = choose.Settings(workers_given or 0, 1 if workers_given else None, False, False)
     steady = _rounded(measured) if measured is not None else None
     after, reasons = choose.choose(present, limits, steady, movable=why if workers_given is None else "given", persistent=why)
-    settings = after._asdict()
+    settings = after.arguments()
     if workers_given is None:
         _spare_two_cores(settings, reasons, limits)
         if why and not settings["num_workers"]:

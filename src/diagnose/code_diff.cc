@@ -150,7 +150,13 @@ std::string code_diff(const CallSource& source, const std::vector<Setting>& sett
   std::vector<Edit> edits;
   std::vector<std::string> added;
   for (const Setting& setting : settings) {
-    if (setting.before == setting.after) continue;
+    if (setting.before == setting.after || setting.name == "worker_threads") continue;
+    if (setting.name == "keep_freed_memory") {
+      // Where the script has a function of its own there, the change is a line inside of that.
+      if (find_argument(*call, "worker_init_fn").place == Place::kAbsent)
+        added.push_back("worker_init_fn=fullbore.keep_freed_memory");
+      continue;
+    }
     const Lookup found = find_argument(*call, setting.name);
     if (found.place == Place::kUnsafe) return "";
     if (found.place == Place::kAbsent) {

@@ -179,5 +179,18 @@ TEST(DiffPathTest, IsRelativeInsideTheWorkingDirectoryOnly) {
   EXPECT_EQ(diff_path("/home/u/p/train.py", ""), "/home/u/p/train.py");
 }
 
+TEST(CodeDiff, WorkersThatKeepMemoryGetAFunctionOfTheirOwn) {
+  const std::vector<Setting> keep = {{"keep_freed_memory", "False", "True"}};
+  EXPECT_NE(diff("loader = DataLoader(data, num_workers=2)\n", keep)
+                .find("+loader = DataLoader(data, num_workers=2, worker_init_fn=fullbore.keep_freed_memory)"),
+            std::string::npos);
+  EXPECT_EQ(diff("loader = DataLoader(data, num_workers=2, worker_init_fn=seed)\n", keep), "");
+  EXPECT_EQ(diff("loader = DataLoader(data, **options)\n", keep), "");
+}
+
+TEST(CodeDiff, LeavesOutWhatIsNoArgument) {
+  EXPECT_EQ(diff("loader = DataLoader(data, num_workers=2)\n", {{"worker_threads", "None", "1"}}), "");
+}
+
 }  // namespace
 }  // namespace fullbore::diagnose

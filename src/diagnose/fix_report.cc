@@ -12,7 +12,8 @@ namespace {
 
 std::string value_text(const std::string& setting, std::int64_t value) {
   if (value == wire::kUnknown) return "None";
-  if (setting == "pin_memory" || setting == "persistent_workers") return value != 0 ? "True" : "False";
+  if (setting == "pin_memory" || setting == "persistent_workers" || setting == "keep_freed_memory")
+    return value != 0 ? "True" : "False";
   return std::to_string(value);
 }
 

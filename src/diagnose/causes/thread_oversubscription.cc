@@ -54,7 +54,7 @@ std::optional<Cause> thread_oversubscription(const Situation& situation) {
       "threadpoolctl.threadpool_limits(1), whichever library it is; or start with {}",
       kOneThread);
   cause.fix.where = situation.loader.where;
-  cause.fix.next_command = fmt::format("env {} fullbore run -- {}", kOneThread, watched_command(*situation.run));
+  set_settings(cause, situation, {{"worker_threads", "None", "1"}});
   cause.fix.risk =
       "sums over threads are rounded in another order, so results may differ in the last digits; the variables also "
       "limit the threads of a model on the CPU";

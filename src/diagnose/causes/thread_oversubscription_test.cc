@@ -33,7 +33,10 @@ TEST(ThreadOversubscription, IsNamedWithTheVariablesThatLimitThreads) {
   EXPECT_EQ(diagnosis.verdict.cause, "thread_oversubscription");
   EXPECT_EQ(diagnosis.verdict.stage, "decode");
   EXPECT_THAT(diagnosis.verdict.summary, HasSubstr("run 9 threads each"));
-  EXPECT_THAT(diagnosis.causes[0].fix.next_command, HasSubstr("OMP_NUM_THREADS=1"));
+  EXPECT_THAT(diagnosis.causes[0].fix.text, HasSubstr("OMP_NUM_THREADS=1"));
+  ASSERT_EQ(diagnosis.causes[0].fix.settings.size(), 1u);
+  EXPECT_EQ(diagnosis.causes[0].fix.settings[0].name, "worker_threads");
+  EXPECT_EQ(diagnosis.causes[0].fix.settings[0].after, "1");
 }
 
 TEST(ThreadOversubscription, TakesThePlaceOfBusyCores) {

@@ -67,8 +67,9 @@ def test_plain_gives_the_loader_workers(bench, torch_python):
     script = bench.write(SCRIPT)
     watched = bench.watched(torch_python, script, env=fix_file(bench.folder))
     assert (watched.code, watched.err) == (0, "") and watched.out.startswith("True\nTrue\n")
-    made, kept, pinned, depth = changes(watched)
+    memory, made, kept, pinned, depth = changes(watched)
     assert (made, kept) == (("num_workers", 0, 2, 1), ("persistent_workers", 0, 1, 1))
+    assert memory == ("keep_freed_memory", 0, 1, 1)
     assert pinned == ("pin_memory", 0, 0, 0) and depth[:2] == ("prefetch_factor", UNKNOWN) and depth[3] == 1
     first, second = watched.records.of("Iterator")
     assert (first.workers, second.workers) == (2, 2)

@@ -31,7 +31,11 @@ def test_a_loader_gets_workers(bench, bare_python):
     script = bench.write(SCRIPT)
     watched = bench.watched(bare_python, script, path=[STANDIN], env=fix_file(bench.folder))
     assert (watched.code, watched.out, watched.err) == (0, "True\nTrue\n", "")
-    assert changes(watched)[:2] == [("num_workers", 0, 2, 1), ("persistent_workers", 0, 1, 1)]
+    assert changes(watched)[:3] == [
+        ("keep_freed_memory", 0, 1, 1),
+        ("num_workers", 0, 2, 1),
+        ("persistent_workers", 0, 1, 1),
+    ]
 
 
 def test_workers_that_raise_are_taken_back(bench, bare_python):

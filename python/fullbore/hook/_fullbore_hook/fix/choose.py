@@ -24,6 +24,19 @@ class Settings(NamedTuple):
     prefetch_factor: Optional[int]
     persistent_workers: bool
     pin_memory: bool
+    # No arguments of a DataLoader: what its workers do when they start.
+    keep_freed_memory: bool = False
+    worker_threads: Optional[int] = None  # for each library, None for what it takes by itself
+
+    def arguments(self):
+        """Those that DataLoader has, by name."""
+        return dict(zip(ARGUMENTS, self))
+
+    def starting(self):
+        return self[len(ARGUMENTS) :]
+
+
+ARGUMENTS = ("num_workers", "prefetch_factor", "persistent_workers", "pin_memory")
 
 
 class Limits(NamedTuple):
@@ -73,6 +86,7 @@ def choose(
     if mode != "exact":
         chosen = _workers(chosen, limits, probe, wanted, movable, reasons)
         chosen = _persistent(settings, chosen, wanted, persistent, reasons)
+        chosen = _starting(settings, chosen, wanted, reasons)
     chosen = _prefetch(settings, chosen, limits, probe, wanted, prefetch, reasons)
     return _pin(chosen, limits, wanted, reasons), reasons
 
@@ -182,6 +196,22 @@ def _persistent(before, chosen, wanted, persistent, reasons):
         return chosen
     reasons[name] = "workers are started once, not in every epoch" if asked else "as that run recommends"
     return chosen._replace(persistent_workers=asked)
+
+
+def _starting(before, chosen, wanted, reasons):
+    """What workers do when they start. Those that the script did not ask for cost it no more than they must."""
+    if chosen.num_workers == 0:
+        return chosen
+    if wanted is not None and wanted.keep_freed_memory:
+        reasons["keep_freed_memory"] = "as that run recommends"
+        chosen = chosen._replace(keep_freed_memory=True)
+    elif before.num_workers == 0:
+        reasons["keep_freed_memory"] = "a worker would give the memory of each sample back and fetch it again"
+        chosen = chosen._replace(keep_freed_memory=True)
+    if wanted is not None and wanted.worker_threads is not None:
+        reasons["worker_threads"] = "as that run recommends"
+        chosen = chosen._replace(worker_threads=wanted.worker_threads)
+    return chosen
 
 
 def _prefetch(before, chosen, limits, probe, wanted, prefetch, reasons):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Optional
 from . import probe
 from .against import start_method, why_left_alone
 from .choose import START_SECONDS, Limits, Settings, choose, worker_cap
+from .started import Started
 from .view import CONTEXT, draws_at_start
 
 
@@ -23,7 +24,9 @@ class Decision(NamedTuple):
     def apply(self, loader):
         """Past DataLoader.__setattr__, which refuses some names after construction."""
         if self.before != self.after:
-            loader.__dict__.update(self.after._asdict())
+            loader.__dict__.update(self.after.arguments())
+            if self.before.starting() != self.after.starting():
+                loader.__dict__["worker_init_fn"] = Started(self.kept.get("worker_init_fn"), *self.after.starting())
             if self.context is not None:  # chosen only where the script gives none
                 loader.__dict__[CONTEXT] = self.context
 
@@ -31,7 +34,7 @@ class Decision(NamedTuple):
         """What DataLoader.__init__ is to be given instead, of the names that it has here."""
         return {
             name: value
-            for name, value in self.after._asdict().items()
+            for name, value in self.after.arguments().items()
             if value != getattr(self.before, name) and name in present
         }
 
@@ -162,6 +165,8 @@ def _parsed(advice, present):
         value("prefetch_factor", present.prefetch_factor),
         bool(value("persistent_workers", present.persistent_workers)),
         bool(value("pin_memory", present.pin_memory)),
+        bool(value("keep_freed_memory", False)),
+        value("worker_threads", None),
     )
 
 

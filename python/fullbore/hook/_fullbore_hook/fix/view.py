@@ -3,7 +3,7 @@
 import sys
 from typing import Any, NamedTuple, Optional
 
-from .choose import Settings
+from .choose import ARGUMENTS, Settings
 
 CONTEXT = "_DataLoader__multiprocessing_context"
 # Samplers over range(len(dataset)): a probe need not start them. torch.randperm over 1e8 samples takes seconds.
@@ -41,7 +41,7 @@ def from_loader(loader):
         worker_init=loader.worker_init_fn,
         context=loader.__dict__.get(CONTEXT),
         loader_type=type(loader),
-        kept={name: loader.__dict__[name] for name in Settings._fields if name in loader.__dict__},
+        kept={name: loader.__dict__[name] for name in (*ARGUMENTS, "worker_init_fn") if name in loader.__dict__},
     )
 
 
@@ -49,7 +49,7 @@ def from_arguments(arguments):
     get = arguments.get
     workers, prefetch = get("num_workers", 0), get("prefetch_factor")
     settings = _settings(workers, prefetch, get("persistent_workers", False), get("pin_memory", False))
-    kept = settings._asdict()
+    kept = dict(settings.arguments(), worker_init_fn=get("worker_init_fn"))
     kept["prefetch_factor"] = prefetch if workers == 0 else settings.prefetch_factor
     whole = get("batch_sampler") is not None
     given = None if whole else get("batch_size", 1)

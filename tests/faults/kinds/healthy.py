@@ -46,10 +46,10 @@ CASES = (
         BUSY,
         script="duplicate_ranks",
         variations=[
-            vary("", share="sampler"),
-            vary("not_averaged", average=0),
-            vary("own_seeds", own_seed=1),
-            vary("blank", data="blank"),
+            vary("", share="sampler", step_ms=60),
+            vary("not_averaged", average=0, step_ms=60),
+            vary("own_seeds", own_seed=1, step_ms=60),
+            vary("blank", data="blank", step_ms=60),
         ],
     ),
     Case(

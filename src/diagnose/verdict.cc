@@ -39,9 +39,9 @@ double unmatched_share(const WaitWalk& walk) {
 
 // Judged by what was seen to happen, whatever the steady step says.
 bool is_pause(const Cause& cause) {
-  static constexpr const char* kEvents[] = {"checkpoint_pause", "validation_pause", "logging_pause",
-                                            "gc_pause",         "worker_startup",   "worker_crash",
-                                            "shm_limit",        "fd_limit",         "worker_memory_growth"};
+  static constexpr const char* kEvents[] = {"checkpoint_pause",     "validation_pause", "logging_pause", "gc_pause",
+                                            "worker_startup",       "worker_crash",     "shm_limit",     "fd_limit",
+                                            "worker_memory_growth", "duplicate_work"};
   return std::ranges::find(kEvents, cause.cause) != std::end(kEvents);
 }
 

@@ -123,7 +123,7 @@ struct LoaderRecord {
   std::int32_t end_line;
   std::int32_t dataset_line;  // of __getitem__ or __iter__
   StartMethod start_method;
-  std::uint32_t reserved;
+  std::uint32_t replicas;  // ranks whose gradients a DistributedDataParallel made before averages; 0 none seen
   NameId file;
   NameId code;          // source lines `line` to `end_line`, whole, for the diff
   NameId dataset_type;  // module.qualname
@@ -201,8 +201,8 @@ struct BatchRecord {
   std::int32_t worker;
   std::int32_t epoch;  // resets seen by this worker
   std::int32_t samples;
-  std::uint32_t flags;  // kTraced
-  std::uint32_t reserved;
+  std::uint32_t flags;    // kTraced
+  std::uint32_t content;  // hash over some bytes of the largest tensors; 0 not looked at
 };
 
 // One sample made. The collector keeps a reservoir and the slowest.

@@ -20,7 +20,7 @@ _LAYOUTS = {
         "Loader",
         "q time_ns I loader I flags q dataset_length q batches i batch_size i workers i prefetch_factor i line "
         "i end_line "
-        "i dataset_line I start_method I reserved N file N code N dataset_type N dataset_file N collate N sampler",
+        "i dataset_line I start_method I replicas N file N code N dataset_type N dataset_file N collate N sampler",
     ),
     4: (
         "Iterator",
@@ -35,7 +35,7 @@ _LAYOUTS = {
         "Batch",
         "q idle_ns q begin_ns q fetched_ns q collated_ns q put_ns q cpu_ns q runq_ns q read_chars q read_bytes "
         "q major_faults q batch q slowest_ns q slowest_index q slowest_begin_ns I loader i worker i epoch i samples "
-        "I flags I reserved",
+        "I flags I content",
     ),
     7: ("Sample", "q begin_ns q wall_ns q cpu_ns q index q batch I loader i worker"),
     8: (

@@ -12,6 +12,7 @@
 // clang-format off
 #define FULLBORE_CAUSES(cause) \
   cause(no_workers)            \
+  cause(duplicate_work)        \
   cause(worker_restart)        \
   cause(worker_startup)        \
   cause(too_few_workers)       \

@@ -31,6 +31,28 @@ CASES = (
         },
     ),
     Case(
+        "shared_stream",
+        BUSY,
+        script="duplicate_work",
+        variations=[
+            vary("", share="stride", step_ms=60),
+            vary("parts", share="parts", step_ms=60),
+            vary("init", share="init", step_ms=60, workers=3),
+            vary("blank", data="blank", step_ms=60),
+        ],
+    ),
+    Case(
+        "shared_by_ranks",
+        BUSY,
+        script="duplicate_ranks",
+        variations=[
+            vary("", share="sampler", step_ms=60),
+            vary("not_averaged", average=0, step_ms=60),
+            vary("own_seeds", own_seed=1, step_ms=60),
+            vary("blank", data="blank", step_ms=60),
+        ],
+    ),
+    Case(
         "fast_enough",
         BUSY,
         materials=[materials.photos],

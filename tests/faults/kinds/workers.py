@@ -93,6 +93,27 @@ CASES = (
         ranges={"data": one_of("photos", "table"), "rare": between(60, 120), "step_ms": between(35.0, 60.0)},
     ),
     Case(
+        "duplicate_work",
+        Expected("duplicate_work", at="def __iter__(self):  # of single events"),
+        variations=[
+            vary(""),
+            vary("table", data="table", workers=3, batch_size=8),
+            vary("shuffled_alike", shuffled=1, start="spawn", loop="trainer", steps=300),
+            vary("whole_batches", {"at": "def __iter__(self):  # of whole batches"}, whole=1),
+        ],
+        ranges={
+            "workers": one_of(2, 3, 4),
+            "batch_size": between(8, 24),
+            "shuffled": one_of(0, 1),
+            "start": one_of("fork", "forkserver"),
+        },
+    ),
+    Case(
+        "duplicate_ranks",
+        Expected("duplicate_work", at="loader = DataLoader("),
+        variations=[vary(""), vary("iterable", iterable=1, workers=1)],
+    ),
+    Case(
         "worker_restart",
         Expected("worker_restart", at="return DataLoader("),
         fix=True,

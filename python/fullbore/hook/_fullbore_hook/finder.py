@@ -19,6 +19,7 @@ TRIGGERS = {
     "torch.distributed.checkpoint.state_dict_saver": ("training", "install_save"),
     "safetensors.torch": ("training", "install_save"),
     "torch.autograd.profiler": ("training", "install_profiler"),
+    "torch.nn.parallel.distributed": ("parallel", "install"),
     "torch.cuda.graphs": ("graphs", "install"),
 }
 
@@ -70,7 +71,7 @@ def uninstall(keep=()):
         sys.meta_path.remove(_Finder)
     except ValueError:
         pass
-    for name in ("loading.loader", "loading.worker", "training", "graphs", "process"):
+    for name in ("loading.loader", "loading.worker", "training", "parallel", "graphs", "process"):
         module = sys.modules.get(__package__ + "." + name)
         if module is not None and name not in keep:
             module.uninstall()

@@ -4,7 +4,7 @@
 
 import sys
 
-from .. import abi, emit, frames, records
+from .. import abi, emit, frames, parallel, records
 
 _WRAPPED_DEEP = 5
 _DEFAULT_START = {"fork": records.FORK, "spawn": records.SPAWN, "forkserver": records.FORKSERVER}
@@ -30,7 +30,7 @@ def loader_record(loader, info):
         records.known32(location.end_line),
         records.known32(function.co_firstlineno if function else None),
         _start_method(loader),
-        0,
+        parallel.replicas(),
         abi.name(location.file),
         abi.name(location.code),
         abi.name(type_name(type(mine))),

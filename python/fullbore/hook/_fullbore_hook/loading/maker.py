@@ -4,10 +4,12 @@ workers, and in the training process where there are none.
 
 import time
 
-from .. import abi, fail, records
+from .. import abi, environment, fail, records
+from .content import content_of
 from ..process import profile
 
 _SAMPLES_WRITTEN = 128  # of one batch; of a larger one every n-th, so that a ring never overflows from one batch
+_LOOKED_AT = 32  # first batches of a pass, of each maker, whose content is told apart
 _WORTH_BYTES_NS = 1000000  # a batch made faster than this read nothing that matters; asking the kernel costs 6 us
 _clock = time.monotonic_ns
 _cpu_clock = time.thread_time_ns
@@ -20,7 +22,8 @@ class Maker:
     __slots__ = (
         "loader worker epoch usage open state idle_since idle_ns begin_ns fetched_ns collated_ns cpu runq io "
         "io_is_of_last batch samples many every written slowest_ns slowest_index slowest_begin index sample_begin "
-        "sample_cpu traced used collating rest rested rested_ns told"
+        "sample_cpu traced used collating rest rested rested_ns told "
+        "ranked looks looking content"
     ).split()
 
     def __init__(self, loader_number=0, worker=None):
@@ -35,11 +38,16 @@ class Maker:
         self.idle_since = _clock()
         self.rest = self.rested = self.rested_ns = 0  # samples that line timing need not hear of, and has not heard of
         self.told = False
+        self.ranked = (environment.world_size() or 1) > 1
+        self.batch = -1
 
     def begin(self, batch, index, state=None):
         """The index is in hand. In a worker its loop hands the batch on, and finish() comes from there."""
         self.open = True
+        if batch <= self.batch or self.batch < 0:
+            self.looks = _LOOKED_AT
         self.batch = batch
+        self.looking, self.content = False, 0
         self.samples, self.many, self.written, self.traced = 0, None, [], False
         self.slowest_ns = self.slowest_index = self.slowest_begin = _UNKNOWN
         self.fetched_ns = self.collated_ns = self.sample_begin = self.sample_cpu = 0
@@ -139,16 +147,21 @@ class Maker:
             self.written.append(records.sample(begin, wall, cpu, index, self.batch, self.loader, self.worker))
         self.samples += 1
 
-    def collate(self, function):
+    def collate(self, function, streamed):
         self.fetched_ns = _clock()
+        # There is somebody to compare with: other workers that read the same stream, or other ranks.
+        self.looking = self.looks > 0 and (self.ranked or streamed and self.state is None)
         if profile.collate_begin(function):
             self.traced = True
         self.collating = True
 
-    def collated(self):
+    def collated(self, batch):
         self.collated_ns = _clock()
         self.collating = False
         profile.collate_end()
+        if self.looking:
+            self.looks -= 1
+            self.content = content_of(batch)
 
     def finish(self, put_ns):
         """Writes the batch and its samples in one piece."""
@@ -180,7 +193,7 @@ class Maker:
             self.epoch,
             records.known32(samples),
             records.TRACED if self.traced else 0,
-            0,
+            self.content,
         )
         abi.write(packed + b"".join(written), 1 + len(written))
         self.idle_since = _clock()

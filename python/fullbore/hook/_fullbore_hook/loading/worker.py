@@ -124,12 +124,12 @@ class _Probe:
     @observes
     def collating(self, fetcher):
         if here.maker is not None and here.maker.open:
-            here.maker.collate(fetcher.collate_fn)
+            here.maker.collate(fetcher.collate_fn, hasattr(fetcher, "dataset_iter"))
 
     @passes
     def collated(self, batch):
         if here.maker is not None and here.maker.open:
-            here.maker.collated()
+            here.maker.collated(batch)
 
 
 _PROBE = _Probe()

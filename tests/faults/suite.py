@@ -42,12 +42,17 @@ class Suite:
         clock = Clock(self.asked.limit, len(wanted) + len(fixes))
         judged, measured = [], []
         for run in wanted:
-            found, kept = self._once(run, "found", self._found, clock)
-            judgement = judge.judge(run, found)
-            judged.append((run, found, judgement))
-            clock.line(run.id, judgement.outcome + "".join(": " + why for why in judgement.why[:1]), kept)
-        for run in fixes:
-            gain, kept = self._once(run, "gain", self._gain, clock)
+            with tempfile.TemporaryDirectory(prefix="fullbore-fault-") as base:
+                folder = Path(self.asked.keep or base) / run.id
+                found, kept = self._once(run, "found", lambda run: self._found(run, folder), clock)
+                judgement = judge.judge(run, found)
+                judged.append((run, found, judgement))
+                clock.line(run.id, judgement.outcome + "".join(": " + why for why in judgement.why[:1]), kept)
+                if run not in fixes:
+                    continue
+                # The run that was judged is the first of the pairs.
+                before = None if kept or "not_run" in found else folder
+                gain, kept = self._once(run, "gain", lambda run: self._gain(run, before), clock)
             measured.append((run, gain))
             clock.line(run.id, gain.get("not_run") or "gain measured %.2fx" % gains.summary(gain)["measured"], kept)
         return judged, measured
@@ -64,16 +69,14 @@ class Suite:
         self.store.keep(run, kind, result, made_of)
         return result, False
 
-    def _found(self, run):
+    def _found(self, run, folder):
         for tries in range(1, 2 + self.asked.retry):
-            found = {**self._watched(run), "tries": tries}
+            found = {**self._watched(run, folder), "tries": tries}
             if judge.judge(run, found).outcome == judge.RIGHT:
                 break
         return found
 
-    def _watched(self, run):
-        base = Path(self.asked.keep or tempfile.mkdtemp(prefix="fullbore-fault-"))
-        folder = base / run.id
+    def _watched(self, run, folder):
         shutil.rmtree(folder, ignore_errors=True)
         try:
             found = watch.found(watch.watch(run, self.asked.cache, folder))
@@ -82,12 +85,9 @@ class Suite:
             return found
         except watch.NotRun as reason:
             return {"not_run": str(reason)}
-        finally:
-            if not self.asked.keep:
-                shutil.rmtree(base, ignore_errors=True)
 
-    def _gain(self, run):
+    def _gain(self, run, before):
         try:
-            return gains.measure(run, self.asked.cache, self.asked.pairs)
+            return gains.measure(run, self.asked.cache, self.asked.pairs, before)
         except watch.NotRun as reason:
             return {"not_run": str(reason)}

@@ -6,7 +6,13 @@ from ..case import Case, Expected, vary
 
 
 def _pair(name, first, second, **values):
-    return Case(name, Expected(first, second=second), script="pair", variations=[vary("", **values)])
+    return Case(
+        name,
+        Expected(first, second=second),
+        script="pair",
+        variations=[vary("", **values)],
+        fix=first in ("no_workers", "too_few_workers"),
+    )
 
 
 CASES = (

@@ -11,6 +11,7 @@ CASES = (
         materials=[materials.photos],
         by_data=MADE,
         ci=True,
+        fix=True,
         variations=[
             PLAIN,
             vary("text", data="text", batch_size=24),
@@ -55,6 +56,7 @@ CASES = (
         "thread_oversubscription",
         Expected("thread_oversubscription", "user_code", silent=["too_few_workers", "too_many_workers"]),
         conditions=lambda cache, blas=0: [conditions.environment(OPENBLAS_NUM_THREADS=blas)] if blas else [],
+        fix=True,
         variations=[
             vary(""),
             vary("four_threads", threads=4, samples=60_000),

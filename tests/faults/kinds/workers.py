@@ -111,7 +111,8 @@ CASES = (
     Case(
         "duplicate_ranks",
         Expected("duplicate_work", at="loader = DataLoader("),
-        variations=[vary(""), vary("iterable", iterable=1, workers=1)],
+        variations=[vary(""), vary("iterable", iterable=1, workers=1), vary("larger", batch_size=32, steps=60)],
+        ranges={"batch_size": between(8, 32), "workers": one_of(0, 1)},
     ),
     Case(
         "worker_restart",

@@ -248,3 +248,14 @@ def test_a_loader_dropped_before_its_first_batch_leaves_no_worker(tmp_path):
         del iterator
         gc.collect()
         assert not pids & {child.pid for child in multiprocessing.active_children()}
+
+
+def test_a_recommended_depth_that_does_not_fit_into_shared_memory_is_less_deep(tmp_path):
+    here = line_of(test_a_recommended_depth_that_does_not_fit_into_shared_memory_is_less_deep, "loader = DataLoader")
+    loaders = [{"file": os.path.abspath(__file__), "line": here, "settings": {"prefetch_factor": "16"}}]
+    batch = 8 * 16  # bytes
+    with fixing(tmp_path, "run", loaders=loaders, shm_free=int(2 * 6.5 * batch / 0.8)) as records:
+        loader = DataLoader(Slow(), batch_size=8, num_workers=2)
+        assert loader.prefetch_factor == 5  # ten batches, one on its way and one in the loop's hands
+        assert sorted(indices_and_pids(loader)[0]) == list(range(128))
+    assert of(records, "prefetch_factor") == [(2, 5, 1)] and "/dev/shm" in why(records, "prefetch_factor")

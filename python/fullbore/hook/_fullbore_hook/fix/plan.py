@@ -68,7 +68,7 @@ def decide(view, options, advice=None, failed="", measure=probe.measure):
         wanted,
         movable,
         persistent=movable,
-        prefetch=_why_not_deeper(view, mode, measured),
+        prefetch=_why_not_deeper(view, mode, measured, _deeper(present, wanted)),
     )
     if movable and after.num_workers == present.num_workers == 0 and mode != "exact":
         reasons["num_workers"] = movable
@@ -77,8 +77,12 @@ def decide(view, options, advice=None, failed="", measure=probe.measure):
     return Decision(present, after, reasons, view.kept, context if grown else None, first)
 
 
-def _why_not_deeper(view, mode, measured):
-    if mode == "run":
+def _deeper(present, wanted):
+    return wanted is not None and present.num_workers > 0 and (wanted.prefetch_factor or 0) > present.prefetch_factor
+
+
+def _why_not_deeper(view, mode, measured, deeper):
+    if mode == "run" and not deeper:
         return ""
     if mode == "exact" and not draws_at_start(view):
         return "its sampler may draw random numbers batch by batch"
@@ -134,7 +138,7 @@ def _needs_probe(present, mode, limits, wanted):
         return wanted is None or wanted.num_workers > 0
     asked = present._replace(persistent_workers=True) if wanted is None else wanted
     more = asked.num_workers > present.num_workers or asked.persistent_workers > present.persistent_workers
-    return shallow or more or present.num_workers > worker_cap(limits)[0]
+    return shallow or more or _deeper(present, wanted) or present.num_workers > worker_cap(limits)[0]
 
 
 def _work(view, method):

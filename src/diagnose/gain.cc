@@ -26,6 +26,19 @@ int most_workers(const Situation& situation) {
   return static_cast<int>(std::clamp<double>(most, 1, kMostWorkers));
 }
 
+// CPU time of the training thread per steady step.
+std::optional<double> training_thread_ms(const Situation& situation) {
+  double ns = 0;
+  std::size_t steps = 0;
+  for (const Iteration& iteration : situation.iterations.all) {
+    if (!iteration.steady || iteration.next == nullptr) continue;
+    if (iteration.next->cpu_ns == wire::kUnknown || iteration.next->loop_cpu_ns == wire::kUnknown) continue;
+    ns += static_cast<double>(iteration.next->cpu_ns + iteration.next->loop_cpu_ns);
+    ++steps;
+  }
+  return steps > 0 ? std::optional(ns / 1e6 / static_cast<double>(steps)) : std::nullopt;
+}
+
 }  // namespace
 
 double trainers_on_host(const Resources& resources) {
@@ -41,6 +54,11 @@ Gain bound_without(double share) {
 
 std::optional<double> cpu_ms_per_step(const Situation& situation) {
   if (situation.step_ms() <= 0) return std::nullopt;
+  // Arithmetic on samples wakes a pool of threads in the training process, which spin for the next call; a worker has
+  // one thread. With the model on a GPU the training thread's own work is all that has to be done.
+  if (situation.gpu && situation.loader.workers == 0) {
+    if (const auto own = training_thread_ms(situation)) return own;
+  }
   if (situation.resources.tree_cores)
     return *situation.resources.tree_cores / trainers_on_host(situation.resources) * situation.step_ms();
   const auto share = situation.makers.cpu_share();

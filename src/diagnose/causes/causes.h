@@ -41,6 +41,7 @@
   cause(checkpoint_pause)      \
   cause(logging_pause)         \
   cause(gc_pause)              \
+  cause(warmup)                \
   cause(pageable_copy)         \
   cause(blocking_copy)         \
   cause(unoverlapped_copy)     \

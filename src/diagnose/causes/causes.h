@@ -48,6 +48,7 @@
   cause(small_copies)          \
   cause(wide_dtype)            \
   cause(link_degraded)         \
+  cause(numa_remote)           \
   cause(link_saturated)        \
   cause(allocator_churn)       \
   cause(host_sync)             \

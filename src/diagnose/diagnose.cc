@@ -11,6 +11,7 @@
 #include "diagnose/fix_report.h"
 #include "diagnose/gpu_facts.h"
 #include "diagnose/lines.h"
+#include "diagnose/rank_devices.h"
 #include "diagnose/situation.h"
 #include "diagnose/trainer.h"
 #include "diagnose/verdict.h"
@@ -86,6 +87,9 @@ void describe_trainers(const std::vector<Judged>& all, const Judged& worst, Diag
                                                judged.judgement.verdict.cause);
     if (&judged == &worst) out.facts["judged"] = name;
   }
+  std::vector<const Situation*> situations;
+  for (const Judged& judged : all) situations.push_back(&judged.situation);
+  describe_rank_devices(situations, out);
 }
 
 void add_missing(Diagnosis& out, std::string signal, std::string why) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "diagnose/causes/device_counters.h"
+
 namespace fullbore::diagnose {
 namespace {
 
@@ -37,7 +39,15 @@ GpuFacts gpu_facts(const GpuEvidence& device) {
   return gpu;
 }
 
-// Means over the judged part of the run, of the first device that the command saw; nothing without a driver.
+// Of the trainer's own device; where it is not known which that is, of the only one that the command saw.
+const record::Series* device_series(const Situation& situation, const char* metric) {
+  if (const auto* own = situation.run->find(metric, device_bus(situation))) return own;
+  const auto has_metric = [&](const record::Series& series) { return series.metric == metric; };
+  const auto& all = situation.run->series;
+  return std::ranges::count_if(all, has_metric) == 1 ? &*std::ranges::find_if(all, has_metric) : nullptr;
+}
+
+// Means over the judged part of the run; nothing without a driver.
 void describe_counters(const Situation& situation, Diagnosis& out) {
   static constexpr std::pair<const char*, double> kSeries[] = {{"gpu.sm_active", 1},
                                                                {"gpu.sm_occupancy", 1},
@@ -51,9 +61,9 @@ void describe_counters(const Situation& situation, Diagnosis& out) {
                                                                {"gpu.pcie_rx_bytes_per_s", 1e-9},
                                                                {"gpu.pcie_tx_bytes_per_s", 1e-9}};
   for (const auto& [metric, factor] : kSeries) {
-    const auto series = std::ranges::find(situation.run->series, metric, &record::Series::metric);
-    if (series == situation.run->series.end()) continue;
-    const auto mean = mean_in(&*series, situation.iterations.whole_begin_ns, situation.iterations.whole_end_ns);
+    const record::Series* series = device_series(situation, metric);
+    if (series == nullptr) continue;
+    const auto mean = mean_in(series, situation.iterations.whole_begin_ns, situation.iterations.whole_end_ns);
     std::string name = metric;
     if (name.ends_with("_bytes_per_s")) name.replace(name.size() - 11, 11, "gb_per_s");
     if (name.ends_with("_bytes")) name.replace(name.size() - 5, 5, "mib");

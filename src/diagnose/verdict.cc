@@ -41,7 +41,7 @@ double unmatched_share(const WaitWalk& walk) {
 bool is_pause(const Cause& cause) {
   static constexpr const char* kEvents[] = {"checkpoint_pause",     "validation_pause", "logging_pause", "gc_pause",
                                             "worker_startup",       "worker_crash",     "shm_limit",     "fd_limit",
-                                            "worker_memory_growth", "duplicate_work"};
+                                            "worker_memory_growth", "duplicate_work",   "warmup"};
   return std::ranges::find(kEvents, cause.cause) != std::end(kEvents);
 }
 

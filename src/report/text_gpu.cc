@@ -1,6 +1,12 @@
 // What the device did, from its own records: how long kernels ran, why and how long none did, and the copies to it.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "report/sections.h"
 #include "report/words.h"
 
@@ -36,6 +42,20 @@ void write_idle(Page& page, const GpuFacts& gpu) {
   }
 }
 
+// Which GPU is which rank's, lower ranks first, and the one that holds the others up.
+void write_ranks(Page& page, const Diagnosis& d) {
+  constexpr std::string_view kFact = "gpu rank ";
+  std::vector<std::pair<std::string, std::string>> rows;  // "0", what is known of it
+  for (const auto& [name, text] : d.facts) {
+    if (name.starts_with(kFact)) rows.emplace_back(name.substr(kFact.size(), name.find(" (") - kFact.size()), text);
+  }
+  // "10" comes after "9".
+  std::ranges::stable_sort(rows, {}, [](const auto& row) { return row.first.size(); });
+  for (const auto& [rank, text] : rows) page.line("  " + page.left("rank " + rank, kLabel) + clean(text));
+  if (const auto slower = d.facts.find("slower gpu"); slower != d.facts.end())
+    page.prose("  " + page.left("slower", kLabel), kLabel + 2, clean(slower->second), Ink::kYellow);
+}
+
 }  // namespace
 
 void write_gpu(Page& page, const Diagnosis& d) {
@@ -48,6 +68,7 @@ void write_gpu(Page& page, const Diagnosis& d) {
   if (d.gpu->hidden_wait_ms >= kVisible * d.account.step_ms)
     page.line(fmt::format("  {}{} ms per step of waiting for input cost nothing: kernels ran meanwhile",
                           page.left("hidden", kLabel), milliseconds_of(d.gpu->hidden_wait_ms, d.account.step_ms)));
+  write_ranks(page, d);
   if (!d.copies) return;
   page.line(fmt::format("  {}{:.2f} ms per step; {} of the step with no kernel beside it",
                         page.left("host to device", kLabel), d.copies->h2d_ms_per_batch,

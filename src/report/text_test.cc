@@ -47,6 +47,17 @@ TEST(Text, ShowsTheDeviceWhereItWasTraced) {
   EXPECT_THAT(page, Not(HasSubstr("pageable")));
 }
 
+TEST(Text, ShowsWhichGpuBelongsToWhichRank) {
+  auto d = testing::traced_run();
+  EXPECT_THAT(text(d), Not(HasSubstr("rank 0")));
+  d.facts["gpu rank 10 (pid 7)"] = "0000:2a:00.0 NVIDIA H200, 312 kernels in 44 ms per step";
+  d.facts["gpu rank 9 (pid 6)"] = "0000:18:00.0 NVIDIA H200, 312 kernels in 31 ms per step";
+  d.facts["slower gpu"] = "rank 10: the same kernels take 44 ms per step";
+  EXPECT_THAT(text(d), HasSubstr("  rank 9          0000:18:00.0 NVIDIA H200, 312 kernels in 31 ms per step\n"
+                                 "  rank 10         0000:2a:00.0 NVIDIA H200, 312 kernels in 44 ms per step\n"
+                                 "  slower          rank 10: the same kernels take 44 ms per step\n"));
+}
+
 TEST(Text, ShowsTheCommandAsAWholeWhereNoStepIsKnown) {
   auto d = testing::no_workers_run();
   d.system = {{"cpu.tree_cores", 0.847}, {"cpu.usable_cores", 2.0}, {"cpu.free_cores", std::nullopt}};

@@ -75,6 +75,30 @@ def nvidia_gpu():
     return contextlib.nullcontext(lambda: None)
 
 
+def _near_node():
+    """The NUMA node that the first GPU hangs on, -1 where that is not told."""
+    for device in sorted(Path("/proc/driver/nvidia/gpus").glob("*")):
+        try:
+            return int(Path("/sys/bus/pci/devices", device.name, "numa_node").read_text())
+        except (OSError, ValueError):
+            return -1
+    return -1
+
+
+def far_from_the_gpu():
+    """The child may run on the cores of another NUMA node than the GPU's. What is slow there is judged against what
+    `fullbore ceilings` has measured, which must have been run near the GPU before."""
+    near = _near_node()
+    if near < 0:
+        raise Refused("it is not known on which NUMA node the GPU hangs")
+    allowed = os.sched_getaffinity(0)
+    for node in sorted(Path("/sys/devices/system/node").glob("node[0-9]*")):
+        cores = {int(core.name[3:]) for core in node.glob("cpu[0-9]*")} & allowed
+        if cores and node.name != "node%d" % near:
+            return contextlib.nullcontext(lambda: os.sched_setaffinity(0, cores))
+    raise Refused("all cores are on the GPU's NUMA node")
+
+
 @contextlib.contextmanager
 def one_core():
     """The child may run on the first core of those it has; there must be another, or nothing is taken from it."""

@@ -41,12 +41,14 @@
   cause(checkpoint_pause)      \
   cause(logging_pause)         \
   cause(gc_pause)              \
+  cause(warmup)                \
   cause(pageable_copy)         \
   cause(blocking_copy)         \
   cause(unoverlapped_copy)     \
   cause(small_copies)          \
   cause(wide_dtype)            \
   cause(link_degraded)         \
+  cause(numa_remote)           \
   cause(link_saturated)        \
   cause(allocator_churn)       \
   cause(host_sync)             \

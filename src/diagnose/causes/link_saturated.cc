@@ -15,7 +15,8 @@ std::optional<Cause> link_saturated(const Situation& situation) {
   // What no prefetching hides: the copies of a step take longer than its kernels.
   const double share = exposed - hideable(situation, exposed);
   if (share < kNoteShare || device.pinned.bytes < device.pageable.bytes) return std::nullopt;
-  if (wide_dtype(situation) || link_degraded(situation)) return std::nullopt;  // these say what to do about it
+  // These say what to do about it.
+  if (wide_dtype(situation) || link_degraded(situation) || numa_remote(situation)) return std::nullopt;
 
   Cause cause = make_copy_cause("link_saturated", share, device.pinned, situation);
   const double copying_ms = device.per_iteration(device.copy_ns()) / 1e6;

@@ -5,6 +5,7 @@
 #include "observe/samplers/disk.h"
 #include "observe/samplers/gpu_sampler.h"
 #include "observe/samplers/memory.h"
+#include "observe/samplers/numa.h"
 #include "observe/samplers/pressure.h"
 #include "observe/samplers/process.h"
 #include "observe/samplers/process_limits.h"
@@ -24,6 +25,7 @@ std::vector<std::unique_ptr<Sampler>> make_samplers(const base::FileReader& file
   samplers.push_back(std::make_unique<MemorySampler>(files));
   samplers.push_back(std::make_unique<ShmSampler>(files));
   samplers.push_back(std::make_unique<ProcessLimitsSampler>(files));
+  samplers.push_back(std::make_unique<NumaSampler>(files));
   samplers.push_back(std::make_unique<GpuSampler>(files, [] { return gpu::Nvml::open(); }));
   return samplers;
 }

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <optional>
 
+#include "observe/samplers/kernel_text.h"
+
 namespace fullbore::observe {
 namespace {
 
@@ -37,6 +39,13 @@ std::optional<std::size_t> device_of(const std::vector<gpu::GpuInfo>& devices, s
   if (!entry.starts_with("GPU-")) return std::nullopt;
   const auto it = std::ranges::find_if(devices, [&](const gpu::GpuInfo& info) { return info.uuid.starts_with(entry); });
   return it == devices.end() ? std::nullopt : std::optional(static_cast<std::size_t>(it - devices.begin()));
+}
+
+// Of the bridge that the GPU hangs on; nothing where the firmware does not say (-1, as in most virtual machines).
+std::optional<int> numa_node(const base::FileReader& files, const std::string& pci_bus_id) {
+  const auto text = files.read("/sys/bus/pci/devices/" + pci_bus_id + "/numa_node");
+  const auto node = text ? number<int>(trimmed(*text)) : std::nullopt;
+  return node && *node >= 0 ? node : std::nullopt;
 }
 
 }  // namespace
@@ -73,6 +82,8 @@ void GpuSampler::start(const ProcessTree& tree, Readings& out) {
     }
     if (info.max_link_width) out.gauge("gpu.max_link_width", info.pci_bus_id, "lanes", *info.max_link_width);
     if (info.max_sm_clock_mhz) out.gauge("gpu.max_sm_clock_mhz", info.pci_bus_id, "MHz", *info.max_sm_clock_mhz);
+    if (const auto node = numa_node(files_, info.pci_bus_id))
+      out.gauge("gpu.numa_node", info.pci_bus_id, "node", *node);
     if (info.mig) out.gauge("gpu.mig", info.pci_bus_id, "bool", *info.mig ? 1 : 0);
   }
 }

@@ -76,6 +76,15 @@ TEST(GpuSamplerTest, OnlyVisibleDevicesAreSampled) {
   EXPECT_THAT(gpus.out.value("gpu.busy", "0000:2a:00.0"), Optional(0.75));
 }
 
+TEST(GpuSamplerTest, TheNodeThatAGpuHangsOnIsToldWhereItIsKnown) {
+  Sampled gpus(Texts{{kDriver, "580"},
+                     {"/sys/bus/pci/devices/0000:18:00.0/numa_node", "1\n"},
+                     {"/sys/bus/pci/devices/0000:2a:00.0/numa_node", "-1\n"}});
+  gpus.sample();
+  EXPECT_THAT(gpus.out.value("gpu.numa_node", "0000:18:00.0"), Optional(1));
+  EXPECT_FALSE(gpus.out.value("gpu.numa_node", "0000:2a:00.0")) << "not known is not node 0, nor node -1";
+}
+
 TEST(GpuSamplerTest, AMachineWithoutADriverIsAskedNothingAndMissesNothing) {
   Sampled gpus(Texts{});
   gpus.sample();

@@ -83,6 +83,19 @@ CASES = (
         [vary("rare", embeddings=400_000, every=50)],
         judged_on="whole",
     ),
+    _on_gpu(
+        "gpu_warmup",
+        Expected("warmup", silent=["launch_bound", "no_workers", "host_sync"]),
+        judged_on="whole",
+        ranges={"each": between(8, 14), "layers": between(16, 30)},
+    ),
+    # Only where the machine has several nodes and says which one the GPU hangs on.
+    Case(
+        "numa_remote",
+        Expected("unoverlapped_copy", at="images = images.to(", second="numa_remote"),
+        script="unoverlapped_copy",
+        conditions=lambda cache: [conditions.nvidia_gpu(), conditions.far_from_the_gpu()],
+    ),
     _on_gpu("gpu_compute_bound", BUSY),
     _on_gpu("gpu_resnet", BUSY, [vary("read_every_step", read_every=1)], ranges={"batch_size": between(192, 384)}),
     _on_gpu("gpu_loader", BUSY, [vary("one_stream", ahead=0)], ranges={"workers": between(6, 12)}),

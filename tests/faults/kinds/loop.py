@@ -63,4 +63,11 @@ CASES = (
         ],
         ranges={"every": between(10, 25), "held_out": between(160, 480), "step_ms": between(30.0, 60.0)},
     ),
+    Case(
+        "warmup",
+        Expected("warmup", silent=["no_workers", "logging_pause", "host_sync"]),
+        judged_on="whole",
+        variations=[vary(""), vary("workers", workers=1), vary("deeper", layers=20, lengths=16)],
+        ranges={"each": between(6, 12), "layers": between(10, 20), "lengths": between(16, 30)},
+    ),
 )

@@ -73,12 +73,20 @@ def sentence(judged):
 
 
 def misses(judged):
-    """[(id, outcome, why)] of all that is not right."""
+    """[(id, outcome, why)] of all that ran and is not right."""
     return [
         (run.id, judgement.outcome, "; ".join(judgement.why))
         for run, _, judgement in judged
-        if judgement.outcome != judge.RIGHT
+        if judgement.outcome not in (judge.RIGHT, judge.NOT_RUN)
     ]
+
+
+def _not_run(reasons):
+    """One line for each reason, of [(id, reason)]."""
+    by_reason = {}
+    for id_, reason in reasons:
+        by_reason.setdefault(reason, []).append(id_)
+    return [line for reason, ids in by_reason.items() for line in ("Not run, %s: %s." % (reason, ", ".join(ids)), "")]
 
 
 def _table(head, lines):
@@ -102,7 +110,6 @@ def _predictions(measured):
     lines, errors = [], []
     for run, gain in measured:
         if "not_run" in gain:
-            lines.append([run.id, "not run: " + gain["not_run"], "", "", ""])
             continue
         sums = gains.summary(gain)
         errors += [sums["error"]] if sums["error"] is not None else []
@@ -115,7 +122,8 @@ def _predictions(measured):
         if spread
         else "Nothing was predicted: the reports gave bounds only."
     )
-    return [said, "", *_table(["run", "measured", "predicted", "at most", "error"], lines)]
+    reasons = [(run.id, gain["not_run"]) for run, gain in measured if "not_run" in gain]
+    return [said, "", *_table(["run", "measured", "predicted", "at most", "error"], lines), *_not_run(reasons)]
 
 
 def _unexplained(judged):
@@ -158,6 +166,7 @@ def markdown(judged, measured, command):
             "",
         ]
     lines += ["## What was not right", "", *_table(["run", "outcome", "why"], [list(miss) for miss in misses(judged)])]
+    lines += _not_run([(run.id, found["not_run"]) for run, found, _ in judged if "not_run" in found])
     if measured:
         lines += [
             "## Predicted and measured",

@@ -20,8 +20,8 @@ std::string diff_path(const std::string& file, const std::string& working_direct
 
 // Unified diff that sets the keyword arguments of the one DataLoader call in `call`, keeping its formatting. Settings
 // whose before equals after are left out, as are those that are no argument: of what workers do when they start only
-// keep_freed_memory is one, as worker_init_fn, where the call has none. "" if nothing changes or it cannot be done safely: no such call or several, a
-// value that may hide in *args or **kwargs, source that cannot be read.
+// keep_freed_memory is one, as worker_init_fn, where the call has none. "" if nothing changes or it cannot be done
+// safely: no such call or several, a value that may hide in *args or **kwargs, source that cannot be read.
 std::string code_diff(const CallSource& call, const std::vector<Setting>& settings);
 
 }  // namespace fullbore::diagnose

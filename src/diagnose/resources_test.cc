@@ -39,15 +39,8 @@ TEST(MeanIn, TakesAValueThatHoldsFromBefore) {
 
 TEST(Resources, FreeCoresAreUsableLessTheTreeAndItsNeighbours) {
   RunBuilder builder;
-  testing::simulate_into(builder, {.workers = 0, .body_ms = 50, .sample_ms = 1.6, .cores = 8});
-  record::Run run = builder.take();
-  for (auto& series : run.series) {
-    if (series.metric == "cpu.usable_busy_s") {
-      for (double& value : series.value)
-        value += value > 0 ? 3 * static_cast<double>(series.time_ns.back() - series.time_ns.front()) / 1e9 : 0;
-    }
-  }
-  const Resources resources = measure(run);
+  testing::simulate_into(builder, {.workers = 0, .body_ms = 50, .sample_ms = 1.6, .cores = 8, .neighbour_cores = 3});
+  const Resources resources = measure(builder.take());
   EXPECT_THAT(resources.tree_cores, Optional(DoubleNear(0.52, 0.03)));
   EXPECT_THAT(resources.neighbour_cores, Optional(DoubleNear(3, 0.01)));
   EXPECT_THAT(resources.free_cores, Optional(DoubleNear(8 - 0.52 - 3, 0.05)));

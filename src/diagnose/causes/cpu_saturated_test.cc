@@ -70,14 +70,9 @@ TEST(CpuSaturated, OffersTheNextRunWithTheFixThatThisOneHad) {
 
 TEST(CpuSaturated, NamesOtherProgramsFirstWhereTheyTakeHalfOfTheCores) {
   Simulation simulation = two_on_two();
-  simulation.cores = 6;  // of which others take 4 throughout
-  record::Run run = simulate(simulation);
-  for (auto& series : run.series) {
-    if (series.metric != "cpu.usable_busy_s") continue;
-    for (std::size_t i = 0; i < series.value.size(); ++i)
-      series.value[i] += 4 * static_cast<double>(series.time_ns[i] - series.time_ns.front()) / 1e9;
-  }
-  const Diagnosis diagnosis = diagnose(run);
+  simulation.cores = 6;
+  simulation.neighbour_cores = 4;
+  const Diagnosis diagnosis = diagnose(simulate(simulation));
   ASSERT_EQ(diagnosis.verdict.cause, "cpu_saturated");
   EXPECT_THAT(diagnosis.verdict.summary, HasSubstr("while other programs take 4.0 of the 6 cores"));
   EXPECT_THAT(diagnosis.causes.front().fix.text, HasSubstr("end the other programs"));

@@ -19,6 +19,7 @@ constexpr std::int64_t ms(double value) {
 }
 
 inline constexpr std::uint32_t kTrainerPid = 100;
+inline constexpr std::int64_t kStartNs = 1'000'000'000;  // of every run
 
 // Records with every optional field unknown; tests set what they are about.
 wire::NextRecord next_record(std::int64_t begin_ns, std::int64_t end_ns, std::int64_t batch);
@@ -69,6 +70,7 @@ struct Simulation {
   double checkpoint_ms = 0;
   double validation_ms = 0;                // after each epoch, with another loader
   double cores = 8;                        // that the job may use
+  double neighbour_cores = 0;              // of them kept busy by others
   std::optional<double> quota_cores = {};  // set: throttled when all of it is wanted
   double body_cpu_ms = 1;                  // CPU time of the loop body
   std::map<wire::Stage, double> stages = {{wire::Stage::kDecode, 0.7}, {wire::Stage::kRead, 0.1}};

@@ -8,20 +8,6 @@ namespace fullbore::observe {
 namespace {
 
 constexpr const char* kNodes = "/sys/devices/system/node";
-// Numbers of proc(5), counted from the state, which follows the name.
-constexpr std::size_t kState = 3, kParent = 4, kCore = 39;
-
-std::vector<std::string_view> behind_the_name(std::string_view stat) {
-  const std::size_t close = stat.rfind(')');
-  return close == std::string_view::npos ? std::vector<std::string_view>()
-                                         : fields(stat.substr(close + 1), kCore - kState + 1);
-}
-
-std::optional<std::uint32_t> parent_of(std::string_view stat) {
-  const auto rest = behind_the_name(stat);
-  return rest.size() > kParent - kState ? number<std::uint32_t>(rest[kParent - kState]) : std::nullopt;
-}
-
 // "node12" -> 12
 std::optional<int> node_number(std::string_view name) {
   constexpr std::string_view kName = "node";
@@ -29,11 +15,6 @@ std::optional<int> node_number(std::string_view name) {
 }
 
 }  // namespace
-
-std::optional<int> last_core(std::string_view stat) {
-  const auto rest = behind_the_name(stat);
-  return rest.size() > kCore - kState ? number<int>(rest[kCore - kState]) : std::nullopt;
-}
 
 void NumaSampler::start(Readings& out) {
   started_ = true;
@@ -53,9 +34,8 @@ void NumaSampler::start(Readings& out) {
   }
 }
 
-void NumaSampler::look(std::string_view stat, const std::string& label, Readings& out) {
-  const auto core = last_core(stat);
-  const auto node = core ? node_of_.find(*core) : node_of_.end();
+void NumaSampler::look(const TaskStat& stat, const std::string& label, Readings& out) {
+  const auto node = stat.core ? node_of_.find(*stat.core) : node_of_.end();
   if (node == node_of_.end()) return;
   const std::string full = label + "/" + std::to_string(node->second);
   out.counter("numa.looks", full, "looks", ++looks_[full]);
@@ -77,14 +57,14 @@ void NumaSampler::sample(const ProcessTree& tree, std::int64_t, Readings& out) {
   if (!started_) start(out);
   if (node_of_.empty()) return;
   for (const std::uint32_t pid : tree.pids) {
-    const auto stat = files_.read(proc_path(pid, "stat"));
+    const auto text = files_.read(proc_path(pid, "stat"));
+    const auto stat = text ? parse_task_stat(*text) : std::nullopt;
     if (!stat) continue;  // it has ended
     if (std::ranges::find(tree.trainers, pid) != tree.trainers.end()) {
       look(*stat, "trainer/" + std::to_string(pid), out);
       look_at_mask(pid, out);
-    } else if (const auto parent = parent_of(*stat);
-               parent && std::ranges::find(tree.trainers, *parent) != tree.trainers.end()) {
-      look(*stat, "children/" + std::to_string(*parent), out);
+    } else if (std::ranges::find(tree.trainers, stat->parent) != tree.trainers.end()) {
+      look(*stat, "children/" + std::to_string(stat->parent), out);
     }
   }
 }

@@ -11,11 +11,9 @@
 
 #include "base/file_reader.h"
 #include "observe/sampler.h"
+#include "observe/samplers/task_stat.h"
 
 namespace fullbore::observe {
-
-// The core on which a task ran last, by its /proc/PID/stat; nothing if the text is cut short or no such file.
-std::optional<int> last_core(std::string_view stat);
 
 // Two files per trainer and one per worker, once a second; on a machine of one node a folder, once.
 class NumaSampler final : public Sampler {
@@ -28,7 +26,7 @@ class NumaSampler final : public Sampler {
  private:
   void start(Readings& out);
   // Adds a look at where that task is; `label` without the node.
-  void look(std::string_view stat, const std::string& label, Readings& out);
+  void look(const TaskStat& stat, const std::string& label, Readings& out);
   void look_at_mask(std::uint32_t pid, Readings& out);
 
   const base::FileReader& files_;

@@ -67,6 +67,10 @@ TEST(NumaTest, AMachineOfOneNodeIsNotLookedAt) {
 
 TEST(NumaTest, TextsCutShortAreNoCore) {
   const std::string whole = stat(7, 1, 3);
+  const auto last_core = [](const std::string& text) {
+    const auto stat = parse_task_stat(text);
+    return stat ? stat->core : std::nullopt;
+  };
   EXPECT_THAT(last_core(whole), Optional(3));
   for (std::size_t length = 0; length < whole.find(" 3 0 0 0 0 0\n"); ++length) {
     EXPECT_FALSE(last_core(whole.substr(0, length))) << length;

@@ -8,7 +8,7 @@ namespace {
 // Numbers of proc(5); the first two, pid and name, are taken off before.
 constexpr std::size_t kState = 3, kParent = 4, kMinorFaults = 10, kMajorFaults = 12, kChildrenMajorFaults = 13,
                       kUser = 14, kSystem = 15, kChildrenUser = 16, kChildrenSystem = 17, kNice = 19, kThreads = 20,
-                      kStart = 22, kResident = 24;
+                      kStart = 22, kResident = 24, kCore = 39;
 
 template <typename T>
 bool take(const std::vector<std::string_view>& rest, std::size_t field, T& into) {
@@ -24,7 +24,7 @@ std::optional<TaskStat> parse_task_stat(std::string_view text) {
   const std::size_t open = text.find('(');
   const std::size_t close = text.rfind(')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::nullopt;
-  const auto rest = fields(text.substr(close + 1), kResident - kState + 1);
+  const auto rest = fields(text.substr(close + 1), kCore - kState + 1);
   if (rest.size() < kResident - kState + 1 || rest[0].size() != 1) return std::nullopt;
   TaskStat stat;
   stat.name = text.substr(open + 1, close - open - 1);
@@ -37,6 +37,7 @@ std::optional<TaskStat> parse_task_stat(std::string_view text) {
       take(rest, kNice, stat.nice) && take(rest, kThreads, stat.threads) && take(rest, kStart, stat.start_ticks) &&
       take(rest, kResident, stat.resident_pages);
   if (!whole) return std::nullopt;
+  if (rest.size() > kCore - kState) stat.core = number<int>(rest[kCore - kState]);
   return stat;
 }
 

@@ -24,9 +24,10 @@ struct TaskStat {
   std::uint32_t threads = 0;
   std::uint64_t start_ticks = 0;  // with the pid it names a process: pids are used again
   std::uint64_t resident_pages = 0;
+  std::optional<int> core;  // on which it ran last; nothing where the text ends before
 };
 
-// Nothing if any of these fields is missing or no number.
+// Nothing if any of these fields but the last is missing or no number.
 std::optional<TaskStat> parse_task_stat(std::string_view text);
 
 }  // namespace fullbore::observe

@@ -31,8 +31,6 @@ bool usable(const record::Series* series) {
   return series != nullptr && !series->time_ns.empty() && series->time_ns.size() == series->value.size();
 }
 
-constexpr double kPageBytes = 4096;  // as the samplers count pages
-
 struct Window {
   const record::Run& run;
   std::int64_t begin_ns, end_ns;

@@ -13,6 +13,7 @@
 
 namespace fullbore::diagnose {
 
+inline constexpr double kPageBytes = 4096;  // as the samplers count pages
 // More threads in a worker are a library's: its main thread and the one that sends its batches are two.
 inline constexpr double kThreadsWithLibrary = 2.5;
 

@@ -221,6 +221,13 @@ std::vector<Trainer> find_trainers(const record::Run& run) {
   return trainers;
 }
 
+std::int32_t world_size(const Trainer& trainer) {
+  for (const auto& process : trainer.rank->processes) {
+    if (process.pid == trainer.pid && process.record.role == wire::Role::kTrainer) return process.record.world_size;
+  }
+  return wire::kUnknown32;
+}
+
 const wire::LoaderRecord* loader_record(const Trainer& trainer, std::uint32_t loader) {
   const wire::LoaderRecord* found = nullptr;
   for (const auto& record : trainer.rank->loaders) {

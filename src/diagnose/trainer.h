@@ -49,6 +49,9 @@ struct Trainer {
 // All trainers of the run, those of lower ranks first; empty if no process said anything about training.
 std::vector<Trainer> find_trainers(const record::Run& run);
 
+// Ranks of the job that the trainer's process belongs to; kUnknown32 where it did not say.
+std::int32_t world_size(const Trainer& trainer);
+
 // The newest record of that loader, or nullptr.
 const wire::LoaderRecord* loader_record(const Trainer& trainer, std::uint32_t loader);
 // Of the training loader.

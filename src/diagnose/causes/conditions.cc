@@ -30,9 +30,8 @@ constexpr double kLeastGain = 1.05;
 constexpr double kPinBusy = 0.8;
 // Threads in want of a core, on average: a quarter above the cores cannot be rounding of two samplers' clocks.
 constexpr double kOversubscribed = 1.25;
-constexpr double kPageBytes = 4096;
-// Of the kernel, for a page that is mapped and zeroed, and given back later: 2.2 to 2.9 us where workers decode
-// photographs (docs/performance.md, "Memory that workers give back").
+// Of the kernel, for a page that is mapped and zeroed, and given back later: 2.8 to 3.4 us where workers decode
+// photographs (docs/performance.md, "Memory that workers give back"), less to be on the safe side.
 constexpr double kFaultSeconds = 2.5e-6;
 constexpr double kRefetchedShare = 0.10;
 // Of a worker: what its other threads want beyond the sending of batches.

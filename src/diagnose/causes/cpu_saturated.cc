@@ -69,8 +69,7 @@ void change_memory(Cause& cause, const Situation& situation, double sample_cpu) 
   cause.change.words = "with workers that keep the memory they free";
   cause.summary = fmt::format(
       "The training loop waits {} of each step for batches although all {} are busy{}: {} of the workers' CPU time "
-      "goes "
-      "into memory that each sample gives back and the next one fetches again; it would be {}{}.",
+      "goes into memory that each sample gives back and the next one fetches again; it would be {}{}.",
       percent(situation.wait_share()), cores(situation.resources.usable_cores.value_or(0)), others(situation.resources),
       percent(1 - sample_cpu), kFasterHere, kWithHere);
   cause.fix.text = fmt::format("{}; then {}", kKeepFreedMemory, cheaper_work(cause.stage));

@@ -99,14 +99,8 @@ std::optional<Remote> find_remote(const Situation& situation) {
   return remote;
 }
 
-bool several_ranks(const Situation& situation) {
-  return std::ranges::any_of(situation.trainer->rank->processes, [&](const auto& process) {
-    return process.pid == situation.trainer->pid && process.record.world_size > 1;
-  });
-}
-
 std::string what_to_do(const Situation& situation, const Remote& remote) {
-  if (several_ranks(situation))
+  if (world_size(*situation.trainer) > 1)
     return fmt::format(
         "bind each rank to the node of its own GPU (node {} here): torchrun --numa-binding=node (torch 2.9 and later), "
         "or start it as numactl --cpunodebind={} --membind={}",

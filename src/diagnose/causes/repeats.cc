@@ -66,19 +66,11 @@ void join(std::optional<Repeats>& all, const Repeats& another) {
   all->identical = std::min(all->identical, another.identical);
 }
 
-const wire::ProcessRecord* process_of(const Trainer& trainer) {
-  for (const auto& process : trainer.rank->processes) {
-    if (process.pid == trainer.pid && process.record.role == wire::Role::kTrainer) return &process.record;
-  }
-  return nullptr;
-}
-
 // Other ranks may well read the same where they hold other parts of the model.
 bool averages_over_all(const Trainer& trainer) {
-  const wire::ProcessRecord* process = process_of(trainer);
+  const std::int32_t ranks = world_size(trainer);
   const wire::LoaderRecord* loader = training_loader(trainer);
-  return process != nullptr && loader != nullptr && process->world_size > 1 &&
-         loader->replicas == static_cast<std::uint32_t>(process->world_size);
+  return loader != nullptr && ranks > 1 && loader->replicas == static_cast<std::uint32_t>(ranks);
 }
 
 // A rank runs the same program, so its loaders have the same numbers.

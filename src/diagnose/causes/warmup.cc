@@ -156,9 +156,8 @@ std::optional<Cause> new_sizes(const Situation& situation, const std::vector<Bod
                  "share", "hook");
   cause.fix.text =
       "give batches few sizes: pad to multiples (of 64, 128), or put samples of like length together; with "
-      "torch.compile "
-      "one program for all sizes (dynamic=True, or torch._dynamo.mark_dynamic(batch, 1)); with convolutions "
-      "torch.backends.cudnn.benchmark = False; drop_last=True where only the last batch is smaller";
+      "torch.compile one program for all sizes (dynamic=True, or torch._dynamo.mark_dynamic(batch, 1)); with "
+      "convolutions torch.backends.cudnn.benchmark = False; drop_last=True where only the last batch is smaller";
   cause.fix.risk = "padding needs a mask; other kernels round differently; drop_last leaves out samples";
   return cause;
 }
@@ -216,9 +215,8 @@ std::optional<Cause> slow_beginning(const Situation& situation, const std::vecto
   add_evidence(cause, "of a run of ten times the steps", beginning.share_if_longer(), "share", "hook");
   cause.fix.text =
       "nothing, if real runs are much longer; else keep what is compiled (TORCHINDUCTOR_CACHE_DIR on a disk that "
-      "stays, "
-      "with TORCHINDUCTOR_FX_GRAPH_CACHE=1), compile the block that repeats instead of the whole model, or leave out "
-      "torch.compile and torch.backends.cudnn.benchmark";
+      "stays, with TORCHINDUCTOR_FX_GRAPH_CACHE=1), compile the block that repeats instead of the whole model, or "
+      "leave out torch.compile and torch.backends.cudnn.benchmark";
   cause.fix.risk = "none for results, but that other kernels round differently";
   return cause;
 }

@@ -21,13 +21,13 @@ import fullbore
 
 
 class Photographs(Dataset):
-    """Decoded, cut, made smaller and turned into floats by Pillow and torch, as most people do it."""
+    """Decoded, cut and made smaller by Pillow, as most people do it: 1200x900, 4.3 MB when decoded."""
 
     def __init__(self):
         rng = np.random.default_rng(0)
-        picture = Image.fromarray(rng.integers(0, 256, (94, 125, 3), np.uint8)).resize((1000, 750))
+        picture = Image.fromarray(rng.integers(0, 256, (150, 200, 3), np.uint8)).resize((1200, 900))
         self.jpeg = io.BytesIO()
-        picture.save(self.jpeg, "JPEG", quality=90)
+        picture.save(self.jpeg, "JPEG", quality=92)
 
     def __len__(self):
         return 1 << 20
@@ -35,8 +35,7 @@ class Photographs(Dataset):
     def __getitem__(self, index):
         picture = Image.open(io.BytesIO(self.jpeg.getvalue())).convert("RGB")
         picture = picture.resize((224, 224), box=(100, 50, 900, 650))
-        pixels = torch.from_numpy(np.array(picture)).permute(2, 0, 1).float() / 255
-        return (pixels - 0.45) / 0.22, index % 10
+        return torch.from_numpy(np.array(picture)).permute(2, 0, 1), index % 10
 
 
 class Floats(Photographs):

@@ -92,8 +92,7 @@ def build_optimized_dataloader(
     if choice.context is not None and "multiprocessing_context" not in keywords:
         settings["multiprocessing_context"] = choice.context
     if settings["num_workers"] > 0 and keywords.get("worker_init_fn") is None:
-        keywords.pop("worker_init_fn", None)
-        settings["worker_init_fn"] = keep_freed_memory
+        keywords["worker_init_fn"] = keep_freed_memory
     if settings["num_workers"] == 0:
         for name in ("prefetch_factor", "multiprocessing_context"):
             if name not in pinned:

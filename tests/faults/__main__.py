@@ -61,7 +61,8 @@ def _seconds(text):
 
 
 def selected(asked):
-    everything = runs(kinds.all_cases(), asked.seed, asked.repeat, asked.all or bool(asked.only or asked.seed is None))
+    all_of_them = asked.all or asked.only is not None or asked.seed is None
+    everything = runs(kinds.all_cases(), asked.seed, asked.repeat, all_of_them)
     if asked.subset or asked.record:
         everything = [run for run in everything if not run.variation.name and (run.case.ci or asked.subset != "ci")]
     if asked.only:

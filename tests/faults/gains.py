@@ -9,8 +9,9 @@ from . import watch
 
 
 def measure(run, cache, pairs=3, first=None):
-    """Runs as-is and `--fix=RUN` in turns; `first` is the folder of an as-is run that was just made. Step times in ms of the account in which the gain shows; what the first
-    cause's gain was said to be, as factors, each None where the report says none."""
+    """Runs as-is and `--fix=RUN` in turns; `first` is the folder of an as-is run that was just made. Step times in ms of
+    the account in which the gain shows; what the first cause's gain was said to be, as factors, each None where the
+    report says none."""
     before, after, said = [], [], []
     with tempfile.TemporaryDirectory(prefix="fullbore-fault-") as base:
         for k in range(pairs):

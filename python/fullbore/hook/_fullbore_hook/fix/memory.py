@@ -2,7 +2,7 @@
 
 glibc gives large blocks back to the kernel as soon as they are freed, and the top of the heap when 128 kB of it are
 free. A loader worker frees the arrays of a sample after each sample, so the next one begins with new pages, each of
-which costs a fault and is zeroed: up to half of a worker's CPU time (docs/performance.md).
+which costs a fault and is zeroed: a third of a worker's CPU time and more (docs/performance.md).
 """
 
 import os
